@@ -1,0 +1,16 @@
+//go:build !unix
+
+package atomicfile
+
+import (
+	"errors"
+	"syscall"
+)
+
+// syncDir does nothing: Windows writes the names of a folder by itself and has
+// no call to wait for it.
+func syncDir(string) error { return nil }
+
+// noModes tells an error of Chmod that means that open files have no mode
+// here: they are guarded by the access list of their folder.
+func noModes(err error) bool { return errors.Is(err, syscall.EWINDOWS) }
