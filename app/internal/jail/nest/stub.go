@@ -1,0 +1,3 @@
+package nest
+
+func main() int { return 1 }
