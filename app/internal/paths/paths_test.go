@@ -21,11 +21,13 @@ func TestFind(t *testing.T) {
 		want paths.Dirs
 	}{
 		{
-			"one folder", map[string]string{paths.Home: home},
+			"one folder",
+			map[string]string{paths.Home: home},
 			paths.Dirs{Config: home + "/config", State: home + "/state", Cache: home + "/cache", Runtime: home + "/run"},
 		},
 		{
-			"xdg", map[string]string{
+			"xdg",
+			map[string]string{
 				"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k", "XDG_RUNTIME_DIR": run,
 			},
 			paths.Dirs{Config: "/c/arenero", State: "/s/arenero", Cache: "/k/arenero", Runtime: run + "/arenero"},
