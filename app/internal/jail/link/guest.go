@@ -18,8 +18,8 @@ type end interface {
 }
 
 // OpenGuest takes the line that the jail gave this process. name is the value
-// of the agent's hidden flag --link, which the jail sets: "fd:N" or "stdio".
-// With "stdio" nothing else may read standard input or write standard output.
+// of the agent's hidden flag --link, which the jail sets: "fd:N",
+// [Stdio] or [StdioEgress]. With the latter two nothing else may read standard input or write standard output.
 func OpenGuest(name string) (*Guest, error) { return openGuest(name) }
 
 // Serve tells the host that the agent is ready, so all its ports must be open

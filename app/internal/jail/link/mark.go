@@ -38,6 +38,13 @@ func (m *marks) listen(ln net.Listener) net.Listener {
 	return &markedListener{ln, m, addr.Port}
 }
 
+func (m *marks) has(port int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.ports[port]
+	return ok
+}
+
 // add notes that the guest is about to connect from local to port. It must be
 // called while local is bound and before the connection is made.
 func (m *marks) add(port int, local netip.AddrPort) {

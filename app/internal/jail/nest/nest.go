@@ -10,9 +10,6 @@ import (
 // Arg is the hidden first argument by which arenero-agent is told to be a nest.
 const Arg = "nest"
 
-// ProxyPort is where programs in a jail find the way out, on 127.0.0.1.
-const ProxyPort = 3128
-
 // Main builds the nest and becomes the agent if this process was started for
 // that (its first argument is [Arg]); it returns only if it was not. The
 // agent's main calls it before anything else:
