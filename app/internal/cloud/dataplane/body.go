@@ -1,0 +1,149 @@
+package dataplane
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A body is the body of a request on its way to the app. Its bytes count as
+// activity.
+type body struct {
+	src  io.ReadCloser
+	vm   VM
+	rc   *http.ResponseController
+	one  bool // HTTP/1: the connection has to be cleared of what isn't read
+	held *held
+
+	mu  sync.Mutex // guards err
+	err error      // how reading ended
+}
+
+func newBody(w http.ResponseWriter, r *http.Request, vm VM) *body {
+	b := &body{src: r.Body, vm: vm, rc: http.NewResponseController(w)}
+	if r.Body == http.NoBody {
+		b.err = io.EOF
+		return b
+	}
+	if r.ProtoMajor == 1 {
+		b.one = true
+		// The app may answer while the request still streams.
+		_ = b.rc.EnableFullDuplex() // without it the two just take turns
+	}
+	return b
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	var src io.Reader = b.src
+	if b.held != nil {
+		src = b.held
+	}
+	n, err := src.Read(p)
+	if n > 0 {
+		b.vm.Touch()
+	}
+	if err != nil {
+		b.mu.Lock()
+		b.err = err
+		b.mu.Unlock()
+	}
+	return n, err
+}
+
+// Close does nothing: what the app didn't read is dropped by finish.
+func (b *body) Close() error { return nil }
+
+// ended says how reading has ended, nil if it has not.
+func (b *body) ended() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// failed says whether the client broke off or sent nonsense.
+func (b *body) failed() bool {
+	err := b.ended()
+	return err != nil && err != io.EOF
+}
+
+// hold reads ahead while the request waits for the VM to wake: only so does
+// the server notice a client that leaves. What is read is bounded.
+func (b *body) hold() {
+	if b.one && b.ended() == nil {
+		b.held = newHeld(b.src)
+	}
+}
+
+// finish clears away what is left of the request, after the answer.
+func (b *body) finish() {
+	if b.one && b.ended() == nil {
+		_ = b.rc.Flush()
+		if b.rc.SetReadDeadline(time.Now().Add(drainTime)) == nil {
+			_, _ = io.CopyN(io.Discard, b, drainBytes)
+			_ = b.rc.SetReadDeadline(time.Unix(1, 0)) // ends reads under way
+		}
+	}
+	if b.held != nil {
+		<-b.held.done
+	}
+	if b.src != nil {
+		b.src.Close()
+	}
+}
+
+// A held reads ahead into a buffer until that is full.
+type held struct {
+	src  io.Reader
+	done chan struct{} // closed when reading ahead has stopped
+
+	mu   sync.Mutex // guards all below
+	cond *sync.Cond
+	buf  []byte
+	stop bool
+	err  error
+}
+
+func newHeld(src io.Reader) *held {
+	h := &held{src: src, done: make(chan struct{}), buf: make([]byte, 0, bufferSize)}
+	h.cond = sync.NewCond(&h.mu)
+	go h.fill(make([]byte, bufferSize))
+	return h
+}
+
+func (h *held) fill(p []byte) {
+	defer close(h.done)
+	for total := 0; ; {
+		n, err := h.src.Read(p[total:])
+		h.mu.Lock()
+		h.buf = append(h.buf, p[total:total+n]...)
+		total += n
+		h.err = err
+		h.stop = err != nil || total == len(p)
+		stop := h.stop
+		h.cond.Broadcast()
+		h.mu.Unlock()
+		if stop {
+			return
+		}
+	}
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	for len(h.buf) == 0 && !h.stop {
+		h.cond.Wait()
+	}
+	if len(h.buf) > 0 {
+		defer h.mu.Unlock()
+		n := copy(p, h.buf)
+		h.buf = h.buf[n:]
+		return n, nil
+	}
+	err := h.err
+	h.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return h.src.Read(p)
+}
