@@ -42,7 +42,7 @@ var (
 
 // A gate admits calls while the sandbox runs, and ends the open streams when
 // it is about to stop. The interceptors take every call through it, so a
-// service has only to end its streams when [gate.closed] is, or when the
+// service has only to end its streams when [gate.suspending] is, or when the
 // context of the stream is done.
 type gate struct {
 	mu      sync.Mutex // guards what follows
@@ -54,8 +54,11 @@ type gate struct {
 
 func newGate() *gate { return &gate{ended: make(chan struct{})} }
 
-// enter refuses a call while the gate is shut.
-func (g *gate) enter() error {
+// enter refuses a call while the gate is shut, and one whose ctx is done.
+func (g *gate) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return status.FromContextError(err).Err()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.shut != nil {
@@ -86,8 +89,9 @@ func (g *gate) leave() {
 	}
 }
 
-// closed is closed when the streams that are open now have to end.
-func (g *gate) closed() <-chan struct{} {
+// suspending is closed when the streams that are open now have to end, for
+// whatever reason.
+func (g *gate) suspending() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.ended

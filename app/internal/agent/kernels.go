@@ -29,8 +29,9 @@ type kernels interface {
 	// warm runs a typical cell, so that the pages it touches are known.
 	warm(ctx context.Context) error
 
-	// close ends every kernel and waits for them.
-	close()
+	// serve starts the default kernel, and when ctx is done ends every kernel
+	// and waits for them.
+	serve(ctx context.Context) error
 }
 
 // noKernels stands in where the agent was started without kernels.
@@ -45,4 +46,8 @@ func (noKernels) rotate(context.Context, map[string]string) error { return nil }
 func (noKernels) quiesce(context.Context) error                   { return nil }
 func (noKernels) probe(context.Context) bool                      { return false }
 func (noKernels) warm(context.Context) error                      { return nil }
-func (noKernels) close()                                          {}
+
+func (noKernels) serve(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
