@@ -13,7 +13,7 @@ import (
 
 // as runs do with the rights of u, and with p as a path of that user.
 func (f *filesystem) as(u *agentpb.User, p string, do func(p string) error) error {
-	who, err := f.account(u)
+	who, err := f.who(u)
 	if err != nil {
 		return err
 	}
@@ -24,10 +24,10 @@ func (f *filesystem) as(u *agentpb.User, p string, do func(p string) error) erro
 	return who.run(func() error { return do(p) })
 }
 
-// run calls do on a thread that the file system takes for one of a. Only root
+// run calls do on a thread that the file system takes for one of id's. Only root
 // has that choice; anyone else is who they are.
-func (a account) run(do func() error) error {
-	if os.Geteuid() != 0 || a.uid == 0 {
+func (id *identity) run(do func() error) error {
+	if os.Geteuid() != 0 || id.uid == 0 {
 		return do()
 	}
 	runtime.LockOSThread()
@@ -42,7 +42,7 @@ func (a account) run(do func() error) error {
 	}
 	// The kernel drops the rights of root over files from this thread with the
 	// user id, and gives them back with it.
-	err = setThread(a.groups, a.gid, a.uid)
+	err = setThread(id.groups, id.gid, id.uid)
 	if err == nil {
 		err = do()
 	}

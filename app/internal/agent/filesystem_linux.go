@@ -30,7 +30,7 @@ type filesystem struct {
 	agentpb.UnimplementedFilesystemServiceServer
 
 	gate    *gate
-	account func(*agentpb.User) (account, error)
+	who     func(*agentpb.User) (*identity, error)
 	clock   clockwork.Clock
 	deny    denyList
 	reserve uint64
@@ -44,11 +44,11 @@ type filesystem struct {
 	swept   map[[2]uint64]bool // directories, by device and inode
 }
 
-// newFilesystem serves files to the users that account knows. denied is added
+// newFilesystem serves files to the users that who finds. denied is added
 // to what is closed to everyone.
-func newFilesystem(gate *gate, account func(*agentpb.User) (account, error), clock clockwork.Clock, denied ...string) *filesystem {
+func newFilesystem(gate *gate, who func(*agentpb.User) (*identity, error), clock clockwork.Clock, denied ...string) *filesystem {
 	f := &filesystem{
-		gate: gate, account: account, clock: clock,
+		gate: gate, who: who, clock: clock,
 		reserve: diskReserve, boot: randomHex(), swept: map[[2]uint64]bool{},
 	}
 	f.chunks.New = func() any { b := make([]byte, readChunk); return &b }
@@ -129,7 +129,7 @@ func (f *filesystem) MakeDir(ctx context.Context, req *agentpb.MakeDirRequest) (
 func (f *filesystem) Move(ctx context.Context, req *agentpb.MoveRequest) (*agentpb.MoveResponse, error) {
 	res := &agentpb.MoveResponse{}
 	err := f.call(ctx, req.GetUser(), req.GetSource(), func(from string) error {
-		who, err := f.account(req.GetUser())
+		who, err := f.who(req.GetUser())
 		if err != nil {
 			return err
 		}

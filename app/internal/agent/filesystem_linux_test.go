@@ -40,7 +40,7 @@ func newFileRig(t testing.TB, network string) *fileRig {
 
 func newFileRigIn(t testing.TB, network, home string) *fileRig {
 	t.Helper()
-	who := account{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), home: home}
+	who := &identity{name: "user", uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), home: home}
 	if os.Geteuid() == 0 {
 		who.uid, who.gid = 1000, 1000
 		for dir := home; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
@@ -53,9 +53,9 @@ func newFileRigIn(t testing.TB, network, home string) *fileRig {
 		}
 	}
 	r := &fileRig{home: home, gate: newGate()}
-	r.fs = newFilesystem(r.gate, func(u *agentpb.User) (account, error) {
+	r.fs = newFilesystem(r.gate, func(u *agentpb.User) (*identity, error) {
 		if u != nil && u.Username != "user" {
-			return account{}, status.Error(codes.InvalidArgument, "no such user")
+			return nil, status.Error(codes.InvalidArgument, "no such user")
 		}
 		return who, nil
 	}, clockwork.NewRealClock())

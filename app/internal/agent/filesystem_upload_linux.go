@@ -35,7 +35,7 @@ func randomHex() string {
 // An upload is one file on its way: nameless beside its place until commit.
 type upload struct {
 	f    *filesystem
-	who  account
+	who  *identity
 	path string // as the caller knows it
 	dir  *place
 	base string
@@ -50,7 +50,7 @@ func (f *filesystem) begin(req *agentpb.WriteRequest) (*upload, error) {
 	if err := checkMetadata(req.GetMetadata()); err != nil {
 		return nil, err
 	}
-	who, err := f.account(req.GetUser())
+	who, err := f.who(req.GetUser())
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ type writeStream = grpc.ClientStreamingServer[agentpb.WriteRequest, agentpb.Writ
 // next one begins or the stream ends; those before a failure stay.
 func (f *filesystem) Write(stream writeStream) error {
 	res := &agentpb.WriteResponse{}
-	err := f.untilClosed(func() error { return f.receive(stream, res) })
+	closed := f.gate.suspending()
+	err := f.untilClosed(func() error { return f.receive(stream, res, closed) })
 	if err == nil {
 		return stream.SendAndClose(res)
 	}
@@ -36,8 +37,9 @@ func (f *filesystem) Write(stream writeStream) error {
 	return f.drain(stream, err)
 }
 
-// receive writes what the stream brings until it ends.
-func (f *filesystem) receive(stream writeStream, res *agentpb.WriteResponse) (err error) {
+// receive writes what the stream brings until it ends. Once closed is, the
+// caller has been told of failure, and an end means no whole file any more.
+func (f *filesystem) receive(stream writeStream, res *agentpb.WriteResponse, closed <-chan struct{}) (err error) {
 	var up *upload
 	defer func() {
 		if up != nil {
@@ -47,6 +49,11 @@ func (f *filesystem) receive(stream writeStream, res *agentpb.WriteResponse) (er
 	finish := func() error {
 		if up == nil {
 			return nil
+		}
+		select {
+		case <-closed:
+			return f.closing()
+		default:
 		}
 		e, err := up.commit()
 		up = nil

@@ -28,7 +28,7 @@ func (f *filesystem) WatchDir(req *agentpb.WatchDirRequest, stream grpc.ServerSt
 	}
 	defer f.leaveWatch()
 	closed := f.gate.suspending()
-	who, err := f.account(req.GetUser())
+	who, err := f.who(req.GetUser())
 	if err != nil {
 		return err
 	}

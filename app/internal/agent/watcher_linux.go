@@ -43,7 +43,7 @@ const maxKnown = 200_000
 // put in its way, and the two halves of a rename are told by their cookie.
 type watcher struct {
 	f         *filesystem
-	who       account
+	who       *identity
 	recursive bool
 	file      *os.File
 	fd        int
@@ -63,7 +63,7 @@ type watched struct {
 	names map[string]struct{}
 }
 
-func newWatcher(f *filesystem, who account, recursive bool) (*watcher, error) {
+func newWatcher(f *filesystem, who *identity, recursive bool) (*watcher, error) {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		return nil, fileError(err)
