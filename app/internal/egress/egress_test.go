@@ -400,10 +400,12 @@ func TestIdle(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			short := 20 * time.Millisecond
-			n := newNet(t, Policy{}, func(c *Config) { c.Idle, c.FirstByte = short, short })
-			if tt.skip > 0 { // the request itself has all the time it needs
-				n.proxy.firstByte = time.Minute
-			}
+			n := newNet(t, Policy{}, func(c *Config) {
+				c.Idle, c.FirstByte = short, short
+				if tt.skip > 0 { // the request itself has all the time it needs
+					c.FirstByte = time.Minute
+				}
+			})
 			n.serveWith(func(c net.Conn) { io.Copy(io.Discard, c); c.Close() })
 			c := n.dialProxy(t)
 			send(t, c, tt.open)
