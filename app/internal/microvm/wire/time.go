@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -74,7 +75,7 @@ func unmarshal(b []byte, plain any) error {
 		}
 		t, err := parseEpoch(val)
 		if err != nil {
-			return &json.UnmarshalTypeError{Value: err.Error(), Type: reflect.TypeFor[time.Time](), Field: name}
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		v.Field(i).Set(reflect.ValueOf(&t))
 	}
