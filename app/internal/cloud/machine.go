@@ -37,7 +37,7 @@ type Machine interface {
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error
 
-	// Kill ends every process, frozen ones too. It does not wait.
+	// Kill ends every process, frozen ones too. It may return before Done.
 	Kill() error
 
 	// Done is closed when nothing of the machine is left.
