@@ -33,7 +33,7 @@ type filesystem struct {
 	who     func(*agentpb.User) (*identity, error)
 	clock   clockwork.Clock
 	deny    denyList
-	reserve uint64
+	reserve uint64 // 0 is none
 	boot    string // tells this agent's temp files from those of one before
 	named   atomic.Bool
 	opener  opener

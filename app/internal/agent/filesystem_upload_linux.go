@@ -105,13 +105,14 @@ func (u *upload) open() (err error) {
 	return nil
 }
 
-// write appends b, if that leaves the reserve free.
+// write appends b, if that leaves the reserve free. A file system that says no
+// size has no reserve.
 func (u *upload) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
 	var fs unix.Statfs_t
-	if unix.Fstatfs(u.fd, &fs) == nil && fs.Blocks > 0 {
+	if u.f.reserve > 0 && unix.Fstatfs(u.fd, &fs) == nil && fs.Blocks > 0 {
 		size := uint64(fs.Bsize)
 		if fs.Bavail*size < uint64(len(b))+min(u.f.reserve, fs.Blocks*size/reserveShare) {
 			return status.Error(codes.ResourceExhausted, "disk_reserve")

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -47,7 +46,6 @@ type watcher struct {
 	recursive bool
 	file      *os.File
 	fd        int
-	over      atomic.Bool
 
 	// Only install, and then only serve, touch what follows.
 	root  string // canonical
@@ -235,7 +233,7 @@ func (w *watcher) event(wd int, mask, cookie uint32, name string, emit func(chan
 		w.known -= len(d.names)
 		delete(w.dirs, wd)
 		return nil
-	case name == "", isTemp(name), w.f.deny.holds(joinName(w.root, joinName(d.rel, name))):
+	case name == "", isTemp(name), w.leaving(d.rel), w.f.deny.holds(joinName(w.root, joinName(d.rel, name))):
 		return nil
 	}
 	rel, isDir := joinName(d.rel, name), mask&unix.IN_ISDIR != 0
@@ -271,6 +269,18 @@ func (w *watcher) event(wd int, mask, cookie uint32, name string, emit func(chan
 	return nil
 }
 
+// leaving reports whether rel is in a directory that was moved to where we do
+// not know yet. The kernel tells both halves of a move at once, so this is one
+// that left.
+func (w *watcher) leaving(rel string) bool {
+	for _, from := range w.moves {
+		if within(rel, from) {
+			return true
+		}
+	}
+	return false
+}
+
 // nameless reports whether name is what the kernel makes up for a file of no
 // name ("#123"), such as Write has until it is done.
 func (w *watcher) nameless(d *watched, name string) bool {
@@ -304,7 +314,9 @@ func (w *watcher) appeared(rel string, emit func(change)) error {
 func (w *watcher) drop(rel string) {
 	for wd, d := range w.dirs {
 		if within(d.rel, rel) {
-			unix.InotifyRmWatch(w.fd, uint32(wd)) // IN_IGNORED follows and forgets it
+			unix.InotifyRmWatch(w.fd, uint32(wd))
+			w.known -= len(d.names)
+			delete(w.dirs, wd) // so that what is still queued of it is no event
 		}
 	}
 }
