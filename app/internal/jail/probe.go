@@ -20,3 +20,15 @@ type Means struct {
 // Probe finds out what works by trying it, which takes a few milliseconds for
 // namespaces and longer where a container engine has to be asked.
 func Probe(ctx context.Context) Report { return probe(ctx) }
+
+// newReport ranks what was found.
+func newReport(means []Means) Report {
+	r := Report{Means: means}
+	for _, m := range means {
+		if m.Works {
+			r.Best = m.Kind
+			break
+		}
+	}
+	return r
+}

@@ -1,3 +1,0 @@
-package nest
-
-func main() int { return 1 }
