@@ -47,6 +47,7 @@ var (
 type gate struct {
 	mu      sync.Mutex // guards what follows
 	shut    *closing   // nil while open
+	last    *closing   // why it was shut last
 	ended   chan struct{}
 	streams int
 	idle    chan struct{} // closed when streams gets to zero; nil if nobody waits
@@ -104,36 +105,53 @@ func (g *gate) reason() *closing {
 	return g.shut
 }
 
-// close shuts the gate for the reason c, ends the streams and waits until
-// they are gone or ctx is done. It returns how many there were.
-func (g *gate) close(ctx context.Context, c *closing) int {
+// cause is why the streams of before have to end, even if the gate is open
+// again.
+func (g *gate) cause() *closing {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
+}
+
+// shutFor shuts the gate for the reason c and ends the streams. It returns how
+// many there are, and a channel that is closed when they are gone.
+func (g *gate) shutFor(c *closing) (int, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.shut == nil {
 		close(g.ended)
 	}
-	g.shut = c
-	n := g.streams
-	if n == 0 {
-		g.mu.Unlock()
-		return 0
+	if g.shut != closingTerminate { // there is no way back from that
+		g.shut, g.last = c, c
 	}
-	if g.idle == nil {
-		g.idle = make(chan struct{})
+	gone := g.idle
+	if gone == nil {
+		gone = make(chan struct{})
+		if g.streams == 0 {
+			close(gone)
+		} else {
+			g.idle = gone
+		}
 	}
-	idle := g.idle
-	g.mu.Unlock()
+	return g.streams, gone
+}
+
+// close shuts the gate for the reason c, ends the streams and waits until
+// they are gone or ctx is done. It returns how many there were.
+func (g *gate) close(ctx context.Context, c *closing) int {
+	n, gone := g.shutFor(c)
 	select {
-	case <-idle:
+	case <-gone:
 	case <-ctx.Done():
 	}
 	return n
 }
 
-// open lets calls in again.
-func (g *gate) open() {
+// openFrom lets calls in again if the gate is shut for the reason c.
+func (g *gate) openFrom(c *closing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shut != nil {
+	if g.shut == c && c != nil {
 		g.shut = nil
 		g.ended = make(chan struct{})
 	}
