@@ -26,6 +26,7 @@ const (
 
 // A filesystem is the FilesystemService. It works on a path only through a
 // descriptor it has checked, and with the rights of the user who is asked for.
+// Its gRPC server has to use the fileCodec.
 type filesystem struct {
 	agentpb.UnimplementedFilesystemServiceServer
 
@@ -37,7 +38,7 @@ type filesystem struct {
 	boot    string // tells this agent's temp files from those of one before
 	named   atomic.Bool
 	opener  opener
-	chunks  sync.Pool // of *[]byte, each a readChunk
+	chunks  *chunkPool // of readChunk each
 
 	mu      sync.Mutex
 	watches int
@@ -49,9 +50,9 @@ type filesystem struct {
 func newFilesystem(gate *gate, who func(*agentpb.User) (*identity, error), clock clockwork.Clock, denied ...string) *filesystem {
 	f := &filesystem{
 		gate: gate, who: who, clock: clock,
-		reserve: diskReserve, boot: randomHex(), swept: map[[2]uint64]bool{},
+		reserve: diskReserve, boot: tempDigits(), swept: map[[2]uint64]bool{},
+		chunks: newChunkPool(readChunk),
 	}
-	f.chunks.New = func() any { b := make([]byte, readChunk); return &b }
 	denied = append(denied, "/proc", "/sys", "/dev", "/run/rayito", "/run/arenero", "/etc", "/usr", "/opt/rayito", "/opt/arenero")
 	if exe, err := os.Executable(); err == nil {
 		denied = append(denied, exe)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
@@ -27,13 +28,10 @@ func (f *filesystem) Read(req *agentpb.ReadRequest, stream grpc.ServerStreamingS
 // send sends what is in file, and closes it.
 func (f *filesystem) send(file *os.File, stream grpc.ServerStreamingServer[agentpb.ReadResponse]) error {
 	defer file.Close()
-	buf := f.chunks.Get().(*[]byte)
-	defer f.chunks.Put(buf)
 	for {
-		n, err := io.ReadFull(file, *buf)
-		if n > 0 {
-			// Send has copied the chunk when it returns.
-			if err := stream.Send(&agentpb.ReadResponse{Chunk: (*buf)[:n]}); err != nil {
+		buf, err := f.chunks.fill(func(b []byte) (int, error) { return io.ReadFull(file, b) })
+		if buf != nil {
+			if err := stream.SendMsg(&fileMessage{field: readField, body: mem.BufferSlice{buf}}); err != nil {
 				return err
 			}
 		}

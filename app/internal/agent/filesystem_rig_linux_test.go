@@ -55,7 +55,9 @@ func newFileRigIn(t testing.TB, network, home string) *fileRig {
 		return who, nil
 	}, clockwork.NewRealClock())
 	r.fs.reserve = 0
-	srv := grpc.NewServer(grpc.MaxRecvMsgSize(4 << 20))
+	srv := grpc.NewServer(grpc.ForceServerCodecV2(fileCodec{}), grpc.MaxRecvMsgSize(4<<20),
+		grpc.InitialWindowSize(4<<20), grpc.InitialConnWindowSize(8<<20),
+		grpc.WriteBufferSize(64<<10), grpc.ReadBufferSize(64<<10), grpc.SharedWriteBuffer(true))
 	agentpb.RegisterFilesystemServiceServer(srv, r.fs)
 	address := "127.0.0.1:0"
 	if network == "unix" {
@@ -69,6 +71,8 @@ func newFileRigIn(t testing.TB, network, home string) *fileRig {
 	t.Cleanup(srv.Stop)
 	cc, err := grpc.NewClient("passthrough:///files",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithInitialWindowSize(4<<20), grpc.WithInitialConnWindowSize(8<<20),
+		grpc.WithWriteBufferSize(64<<10), grpc.WithReadBufferSize(64<<10),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, ln.Addr().String())
 		}))

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
@@ -26,7 +27,7 @@ func isTemp(name string) bool {
 	return len(name) == tempLength && strings.HasPrefix(name, tempPrefix)
 }
 
-func randomHex() string {
+func tempDigits() string {
 	var b [8]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
@@ -95,7 +96,7 @@ func (u *upload) open() (err error) {
 			return fileError(err)
 		}
 	}
-	u.temp = tempPrefix + u.f.boot + randomHex()
+	u.temp = tempPrefix + u.f.boot + tempDigits()
 	u.fd, err = unix.Openat(u.dir.fd, u.temp,
 		unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -107,26 +108,51 @@ func (u *upload) open() (err error) {
 
 // write appends b, if that leaves the reserve free. A file system that says no
 // size has no reserve.
-func (u *upload) write(b []byte) error {
-	if len(b) == 0 {
+func (u *upload) write(body mem.BufferSlice) error {
+	size := body.Len()
+	if size == 0 {
 		return nil
 	}
 	var fs unix.Statfs_t
 	if u.f.reserve > 0 && unix.Fstatfs(u.fd, &fs) == nil && fs.Blocks > 0 {
-		size := uint64(fs.Bsize)
-		if fs.Bavail*size < uint64(len(b))+min(u.f.reserve, fs.Blocks*size/reserveShare) {
+		block := uint64(fs.Bsize)
+		if fs.Bavail*block < uint64(size)+min(u.f.reserve, fs.Blocks*block/reserveShare) {
 			return status.Error(codes.ResourceExhausted, "disk_reserve")
 		}
 	}
-	for len(b) > 0 {
-		n, err := unix.Write(u.fd, b)
+	vec := make([][]byte, 0, min(len(body), maxVector))
+	for i, b := range body {
+		vec = append(vec, b.ReadOnlyData())
+		if len(vec) < maxVector && i < len(body)-1 {
+			continue
+		}
+		if err := writeAll(u.fd, vec); err != nil {
+			return fileError(err)
+		}
+		vec = vec[:0]
+	}
+	return nil
+}
+
+// maxVector is how many pieces the kernel takes at once.
+const maxVector = 1024
+
+func writeAll(fd int, vec [][]byte) error {
+	for len(vec) > 0 {
+		n, err := unix.Writev(fd, vec)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
-			return fileError(err)
+			return err
 		}
-		b = b[n:]
+		for len(vec) > 0 && n >= len(vec[0]) {
+			n -= len(vec[0])
+			vec = vec[1:]
+		}
+		if n > 0 {
+			vec[0] = vec[0][n:]
+		}
 	}
 	return nil
 }
@@ -174,7 +200,7 @@ func (u *upload) publish() error {
 		if err != unix.EEXIST {
 			return err
 		}
-		temp := tempPrefix + u.f.boot + randomHex()
+		temp := tempPrefix + u.f.boot + tempDigits()
 		if err := unix.Linkat(unix.AT_FDCWD, magic(u.fd), u.dir.fd, temp, unix.AT_SYMLINK_FOLLOW); err != nil {
 			return err
 		}

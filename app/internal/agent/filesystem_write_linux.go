@@ -63,14 +63,17 @@ func (f *filesystem) receive(stream writeStream, res *agentpb.WriteResponse, clo
 		return err
 	}
 	req := &agentpb.WriteRequest{}
+	msg := &fileMessage{field: writeField, rest: req}
 	for {
-		switch err := stream.RecvMsg(req); {
+		msg.body.Free()
+		msg.body = nil
+		switch err := stream.RecvMsg(msg); {
 		case err == io.EOF:
 			return finish()
 		case err != nil:
 			return err
 		}
-		if len(req.Chunk) > maxWriteChunk {
+		if msg.body.Len() > maxWriteChunk {
 			return status.Errorf(codes.InvalidArgument, "a chunk is longer than %d bytes", maxWriteChunk)
 		}
 		if req.Path != nil {
@@ -86,7 +89,7 @@ func (f *filesystem) receive(stream writeStream, res *agentpb.WriteResponse, clo
 		if up == nil {
 			return status.Error(codes.InvalidArgument, "the first message has no path")
 		}
-		if err := up.write(req.Chunk); err != nil {
+		if err := up.write(msg.body); err != nil {
 			return err
 		}
 	}
@@ -98,11 +101,12 @@ func (f *filesystem) drain(stream writeStream, err error) error {
 	go func() { // ends with the stream, which ends with its handler
 		defer close(done)
 		for left := drainBytes; left > 0; {
-			req := &agentpb.WriteRequest{}
-			if stream.RecvMsg(req) != nil {
+			msg := &fileMessage{field: writeField, rest: &agentpb.WriteRequest{}}
+			if stream.RecvMsg(msg) != nil {
 				return
 			}
-			left -= len(req.Chunk) + 1
+			left -= msg.body.Len() + 1
+			msg.body.Free()
 		}
 	}()
 	late := f.clock.NewTimer(drainTime)
