@@ -49,6 +49,9 @@ func (v *microvm) Awake(ctx context.Context) error {
 	for {
 		v.mu.Lock()
 		state, changed, woken := v.state, v.changed, v.woken
+		if state == wire.MicrovmStateRunning {
+			v.Touch() // while it can't be suspended: no request is let in and then cut
+		}
 		v.mu.Unlock()
 		switch state {
 		case wire.MicrovmStateRunning:

@@ -20,8 +20,10 @@ const (
 // Faults are what the cloud does wrong on purpose. Rules are tried in order,
 // and all that match a request apply to it.
 type Faults struct {
-	Seed  uint64 `json:"seed,omitempty"` // of every probability
-	Rules []Rule `json:"rules"`
+	Seed      uint64 `json:"seed,omitempty"`      // of every probability
+	Realistic bool   `json:"realistic,omitempty"` // be as slow as AWS
+	Throttle  bool   `json:"throttle,omitempty"`  // refuse calls above the published rates
+	Rules     []Rule `json:"rules"`
 }
 
 // A Rule says which requests go wrong, and how. The zero value of each part of
@@ -82,9 +84,10 @@ type mischief struct {
 type saboteur struct {
 	path string // a file to follow; may be empty
 
-	mu    sync.Mutex
-	rules []countedRule // guarded by mu
-	seen  fs.FileInfo   // guarded by mu: the version of path in force
+	mu     sync.Mutex
+	faults Faults        // guarded by mu
+	rules  []countedRule // guarded by mu: those of faults
+	seen   fs.FileInfo   // guarded by mu: the version of path in force
 }
 
 type countedRule struct {
@@ -107,10 +110,17 @@ func (s *saboteur) set(f Faults) {
 }
 
 func (s *saboteur) setLocked(f Faults) {
-	s.rules = nil
+	s.faults, s.rules = f, nil
 	for i, r := range f.Rules {
 		s.rules = append(s.rules, countedRule{Rule: r, chance: rand.New(rand.NewPCG(f.Seed, uint64(i)))})
 	}
+}
+
+// switches are the faults that are on or off.
+func (s *saboteur) switches() Faults {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults
 }
 
 // follow reads the file again if it is another one than last time. A file that

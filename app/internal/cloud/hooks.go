@@ -126,7 +126,9 @@ func (v *microvm) callHook(ctx context.Context, name string) error {
 	}
 }
 
-func isTimeout(ctx context.Context) bool { return errors.Is(context.Cause(ctx), context.DeadlineExceeded) }
+func isTimeout(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+}
 
 var hookTitles = map[string]string{hookRun: "Run", hookResume: "Resume", hookSuspend: "Suspend", hookTerminate: "Terminate"}
 

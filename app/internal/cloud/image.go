@@ -156,7 +156,7 @@ func (s *Server) addVersionLocked(img *image, cfg versionConfig, now time.Time) 
 	v := &version{
 		Number:    strconv.Itoa(img.Made) + ".0",
 		CreatedAt: now,
-		DoneAt:    now.Add(s.cfg.Lags.Build),
+		DoneAt:    now.Add(s.lags().Build),
 		Reason:    s.saboteur.meet(FaultBuild).reason,
 		Config:    cfg,
 	}
@@ -227,7 +227,7 @@ func (s *Server) deleteImage(_ context.Context, in *wire.DeleteMicrovmImageInput
 		case state == wire.MicrovmImageStateCreating || state == wire.MicrovmImageStateUpdating:
 			return invalid("%s can't be deleted in state: %s", kindImage, state)
 		}
-		img.GoneAt = new(now.Add(s.cfg.Lags.Delete))
+		img.GoneAt = new(now.Add(s.lags().Delete))
 		return nil
 	})
 	if err != nil {

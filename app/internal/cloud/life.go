@@ -55,7 +55,7 @@ func (v *microvm) boot(ctx context.Context, launcher Launcher) error {
 	v.mu.Lock()
 	v.machine = m
 	v.mu.Unlock()
-	go v.watch(m)
+	v.tasks.Go(func() { v.watch(m) })
 	if err := v.pause(ctx, v.lags.Run); err != nil {
 		return err
 	}
@@ -221,6 +221,7 @@ func (v *microvm) finish(ctx context.Context, why error) error {
 		v.pause(calm, v.lags.Terminate)
 		trouble = m.Kill()
 		<-m.Done()
+		v.tasks.Wait()
 	}
 	v.mu.Lock()
 	v.ended = v.clock.Now()

@@ -20,7 +20,6 @@ type Launcher interface {
 // A Spec is what a machine is to be.
 type Spec struct {
 	ID        string            // the VM's identifier
-	Dir       string            // a private folder for this machine alone; the cloud removes it in the end
 	Template  string            // what is inside; see [TemplateOf]
 	Env       map[string]string // for the main process
 	MemoryMiB int

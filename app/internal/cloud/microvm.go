@@ -135,12 +135,16 @@ func (s *Server) terminateMicrovm(_ context.Context, in *wire.TerminateMicrovmIn
 	return nothing{}, nil
 }
 
-// suspend puts a RUNNING VM on its way to SUSPENDED.
+// suspend puts a RUNNING VM on its way to SUSPENDED, because a call asked for
+// it or because it is idle.
 func (v *microvm) suspend(asked bool) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch v.state {
 	case wire.MicrovmStateRunning:
+		if !asked && v.idleLeft() > 0 {
+			return nil // a request came just in time
+		}
 		v.asked = asked
 		v.setLocked(wire.MicrovmStateSuspending, v.lags.Read)
 		return nil

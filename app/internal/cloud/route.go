@@ -135,7 +135,7 @@ func (s *Server) call(r *http.Request) (route, any, error) {
 	if m.err != nil {
 		return rt, nil, m.err
 	}
-	if err := s.brakes.take(rt.Operation); err != nil {
+	if err := s.brakes.take(rt.Operation, s.saboteur.switches().Throttle); err != nil {
 		return rt, nil, err
 	}
 	ctx := context.WithValue(r.Context(), mischiefKey{}, m)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -39,18 +38,18 @@ func (s *Server) runMicrovm(ctx context.Context, in *wire.RunMicrovmInput) (*wir
 	plain := *in
 	plain.ClientToken = nil
 	var out wire.RunMicrovmOutput
-	err := s.once.do("RunMicrovm", in.ClientToken, plain, &out, func() error {
-		v, err := s.newVM(in)
-		if err != nil {
+	var v *microvm
+	err := s.once.do("RunMicrovm", in.ClientToken, plain, &out, func() (err error) {
+		if v, err = s.newVM(in); err != nil {
 			return err
 		}
 		out = v.describe(v.past[0], time.Time{})
-		if err := s.admit(v); err != nil {
-			return err
-		}
-		return nil
+		return s.admit(v)
 	})
 	if err != nil {
+		if v != nil && v.stop != nil { // the caller never learns of it
+			v.doom(ending{reason: reasonInternal})
+		}
 		return nil, err
 	}
 	out.Endpoint = new(s.endpoint(ctx, *out.Endpoint))
@@ -113,7 +112,6 @@ func (s *Server) newVM(in *wire.RunMicrovmInput) (*microvm, error) {
 	v.input = hookInput{MicrovmID: rec.MicrovmID, RunHookPayload: in.RunHookPayload}
 	v.spec = Spec{
 		ID:        rec.MicrovmID,
-		Dir:       s.store.machineDir(rec.MicrovmID),
 		Template:  ver.template(),
 		Env:       s.guestEnv(arn.name, ver),
 		MemoryMiB: rec.MemoryMiB,
@@ -134,13 +132,21 @@ func (s *Server) guestEnv(name string, ver *version) map[string]string {
 	return env
 }
 
+// lags are those in force now; a VM keeps the ones it was made under.
+func (s *Server) lags() Lags {
+	if s.saboteur.switches().Realistic {
+		return RealisticLags()
+	}
+	return s.cfg.Lags
+}
+
 // vmOf makes a VM of its record, in the state of the record.
 func (s *Server) vmOf(rec vmRecord) *microvm {
 	v := &microvm{
 		vmRecord: rec,
 		clock:    s.cfg.Clock,
 		policy:   s.cfg.Policy,
-		lags:     s.cfg.Lags,
+		lags:     s.lags(),
 		state:    rec.State,
 		reason:   rec.StateReason,
 		since:    rec.StartedAt,
@@ -209,18 +215,12 @@ func (s *Server) forget(v *microvm) {
 // carry takes a VM through its life and writes its end down.
 func (s *Server) carry(ctx context.Context, v *microvm) {
 	log := s.cfg.Log.With("sandbox", v.MicrovmID)
-	if err := os.MkdirAll(v.spec.Dir, 0o700); err != nil {
-		log.Error("no folder for the machine", "err", err)
-	}
 	err := v.live(ctx, s.cfg.Launcher)
 	if _, meant := errors.AsType[ending](err); err != nil && !meant && ctx.Err() == nil {
 		log.Error("machine failed", "err", err)
 	}
 	if err := v.finish(ctx, err); err != nil {
 		log.Error("machine not killed", "err", err)
-	}
-	if err := os.RemoveAll(v.spec.Dir); err != nil {
-		log.Error("folder of the machine stays behind", "err", err)
 	}
 	rec := v.record()
 	log.Info("sandbox ended", "reason", rec.StateReason)

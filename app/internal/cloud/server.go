@@ -90,6 +90,9 @@ func newServer(cfg Config, st *store) (*Server, error) {
 	}
 	s.routes = s.operations()
 	s.idle.last = cfg.Clock.Now()
+	if err := s.saboteur.follow(); err != nil {
+		return nil, err
+	}
 	if err := s.recover(); err != nil {
 		return nil, err
 	}

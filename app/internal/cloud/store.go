@@ -19,10 +19,9 @@ import (
 
 // The folders of a store, one record a file.
 const (
-	dirVMs      = "microvms"
-	dirImages   = "images"
-	dirTokens   = "tokens"
-	dirMachines = "machines" // what machines keep while they live
+	dirVMs    = "microvms"
+	dirImages = "images"
+	dirTokens = "tokens"
 )
 
 // A store keeps records on disk, for one process at a time.
@@ -32,8 +31,7 @@ type store struct {
 	log  *slog.Logger
 }
 
-// openStore takes the folder for this process and clears what machines of an
-// earlier one left there.
+// openStore takes the folder for this process.
 func openStore(dir string, log *slog.Logger) (*store, error) {
 	for _, d := range []string{"", dirVMs, dirImages, dirTokens} {
 		if err := privateDir(filepath.Join(dir, d)); err != nil {
@@ -44,17 +42,7 @@ func openStore(dir string, log *slog.Logger) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take %s: %w", dir, err)
 	}
-	s := &store{dir: dir, lock: lock, log: log}
-	machines := filepath.Join(dir, dirMachines)
-	if err := os.RemoveAll(machines); err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("clear old machines: %w", err)
-	}
-	if err := privateDir(machines); err != nil {
-		lock.Close()
-		return nil, err
-	}
-	return s, nil
+	return &store{dir: dir, lock: lock, log: log}, nil
 }
 
 func privateDir(path string) error {
@@ -70,11 +58,13 @@ func privateDir(path string) error {
 // errTaken is what a second process gets.
 var errTaken = errors.New("another arenero cloud is using this folder")
 
-// close gives the folder free.
-func (s *store) close() error { return s.lock.Close() }
-
-// machineDir is the private folder of one machine.
-func (s *store) machineDir(id string) string { return filepath.Join(s.dir, dirMachines, id) }
+// close gives the folder free. It may be called twice.
+func (s *store) close() error {
+	if err := s.lock.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("give folder free: %w", err)
+	}
+	return nil
+}
 
 func (s *store) path(kind, name string) string {
 	return filepath.Join(s.dir, kind, name+".json")

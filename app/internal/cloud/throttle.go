@@ -31,9 +31,10 @@ func newBrakes(on bool, clock clockwork.Clock) *brakes {
 	return &brakes{on: on, clock: clock, limiters: map[string]*rate.Limiter{}}
 }
 
-// take returns an error if op has been called too often.
-func (b *brakes) take(op wire.Operation) error {
-	if !b.on || op.Rate == 0 {
+// take returns an error if op has been called too often. force holds it to its
+// rate even if the brakes are off.
+func (b *brakes) take(op wire.Operation, force bool) error {
+	if !b.on && !force || op.Rate == 0 {
 		return nil
 	}
 	b.mu.Lock()

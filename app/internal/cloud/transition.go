@@ -22,6 +22,7 @@ type microvm struct {
 	spec   Spec
 	input  hookInput
 	stop   context.CancelCauseFunc // ends live's context
+	tasks  sync.WaitGroup          // what works for live, beside it
 	moved  atomic.Int64            // when bytes last moved through the endpoint, in Unix nanoseconds
 
 	mu      sync.Mutex

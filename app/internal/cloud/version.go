@@ -143,7 +143,7 @@ func (s *Server) deleteVersion(_ context.Context, in *wire.DeleteMicrovmImageVer
 		if len(img.Versions) == 1 {
 			return invalid("The last version of a %s can't be deleted; delete the image instead.", kindImage)
 		}
-		v.GoneAt = new(now.Add(s.cfg.Lags.Delete))
+		v.GoneAt = new(now.Add(s.lags().Delete))
 		img.UpdatedAt = new(now.UTC().Truncate(time.Millisecond))
 		return nil
 	})
