@@ -85,10 +85,13 @@ func (s *serializer) request(in middleware.SerializeInput, endpoint *url.URL) (*
 	if !s.op.Body {
 		return req, hashOf(nil), nil
 	}
-	body, err := json.Marshal(input)
-	if err != nil {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // as the SDK writes it
+	if err := enc.Encode(input); err != nil {
 		return nil, "", err
 	}
+	body := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if len(body) > wire.MaxBody {
 		return nil, "", fmt.Errorf("request body of %d bytes is over the limit of %d", len(body), wire.MaxBody)
 	}

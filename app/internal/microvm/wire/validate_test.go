@@ -50,8 +50,8 @@ func TestValidate(t *testing.T) {
 		{"run", run(func(*R) {}), ""},
 		{"run, all", run(func(in *R) {
 			*in = R{
-				in.ImageIdentifier, new("1.0"), new(role), &IdlePolicy{i32(60), i32(0), new(true)}, i32(28800),
-				new(strings.Repeat("x", 4096)), &Logging{CloudWatch: &CloudWatchLogging{new("/a/b-c_d.e#"), new("s")}},
+				in.ImageIdentifier, new("1.0"), new(role), &IdlePolicy{MaxIdleDurationSeconds: i32(60), SuspendedDurationSeconds: i32(0), AutoResumeEnabled: new(true)}, i32(28800),
+				new(strings.Repeat("x", 4096)), &Logging{CloudWatch: &CloudWatchLogging{LogGroup: new("/a/b-c_d.e#"), LogStream: new("s")}},
 				[]string{"c"},
 				[]string{"c"},
 				new("t"),
@@ -63,14 +63,18 @@ func TestValidate(t *testing.T) {
 		{"run, version with space", run(func(in *R) { in.ImageVersion = new("1 0") }), "imageVersion: spaces"},
 		{"run, short role", run(func(in *R) { in.ExecutionRoleArn = new("role") }), "executionRoleArn: 20"},
 		{"run, half policy", run(func(in *R) { in.IdlePolicy = &IdlePolicy{MaxIdleDurationSeconds: i32(60)} }), "idlePolicy.suspendedDurationSeconds: null"},
-		{"run, short idle", run(func(in *R) { in.IdlePolicy = &IdlePolicy{i32(59), i32(0), new(true)} }), "idlePolicy.maxIdleDurationSeconds: 60"},
-		{"run, negative suspended", run(func(in *R) { in.IdlePolicy = &IdlePolicy{i32(60), i32(-1), new(true)} }), "idlePolicy.suspendedDurationSeconds: 0"},
+		{"run, short idle", run(func(in *R) {
+			in.IdlePolicy = &IdlePolicy{MaxIdleDurationSeconds: i32(59), SuspendedDurationSeconds: i32(0), AutoResumeEnabled: new(true)}
+		}), "idlePolicy.maxIdleDurationSeconds: 60"},
+		{"run, negative suspended", run(func(in *R) {
+			in.IdlePolicy = &IdlePolicy{MaxIdleDurationSeconds: i32(60), SuspendedDurationSeconds: i32(-1), AutoResumeEnabled: new(true)}
+		}), "idlePolicy.suspendedDurationSeconds: 0"},
 		{"run, no life", run(func(in *R) { in.MaximumDurationInSeconds = i32(0) }), "maximumDurationInSeconds: greater than or equal to 1"},
 		{"run, long life", run(func(in *R) { in.MaximumDurationInSeconds = i32(28801) }), "maximumDurationInSeconds: 28800"},
 		{"run, payload", run(func(in *R) { in.RunHookPayload = new(strings.Repeat("x", 4097)) }), "runHookPayload: less than or equal to 4096"},
 		{"run, payload counts bytes", run(func(in *R) { in.RunHookPayload = long(2049) }), "runHookPayload: less than or equal to 4096"},
 		{"run, empty logging", run(func(in *R) { in.Logging = &Logging{} }), "logging: exactly one"},
-		{"run, both loggings", run(func(in *R) { in.Logging = &Logging{&CloudWatchLogging{}, &LoggingDisabled{}} }), "logging: exactly one"},
+		{"run, both loggings", run(func(in *R) { in.Logging = &Logging{CloudWatch: &CloudWatchLogging{}, Disabled: &LoggingDisabled{}} }), "logging: exactly one"},
 		{"run, logging without role", run(func(in *R) { in.Logging = &Logging{CloudWatch: &CloudWatchLogging{}} }), "executionRoleArn: without providing executionRoleArn"},
 		{"run, log group", run(func(in *R) {
 			in.ExecutionRoleArn, in.Logging = new(role), &Logging{CloudWatch: &CloudWatchLogging{LogGroup: new("a b")}}
@@ -97,7 +101,9 @@ func TestValidate(t *testing.T) {
 		{"token, empty port", token(func(in *T) { in.AllowedPorts = []PortSpecification{{}} }), "allowedPorts.1.member: exactly one"},
 		{"token, port", token(func(in *T) { in.AllowedPorts[0].Port = i32(65536) }), "allowedPorts.1.member.port: 65535"},
 		{"token, half range", token(func(in *T) { in.AllowedPorts = []PortSpecification{{Range: &PortRange{StartPort: i32(1)}}} }), "allowedPorts.1.member.range.endPort: null"},
-		{"token, range", token(func(in *T) { in.AllowedPorts = []PortSpecification{{Range: &PortRange{i32(2), i32(1)}}} }), "allowedPorts.1.member.range: startPort"},
+		{"token, range", token(func(in *T) {
+			in.AllowedPorts = []PortSpecification{{Range: &PortRange{StartPort: i32(2), EndPort: i32(1)}}}
+		}), "allowedPorts.1.member.range: startPort"},
 		{"shell token, none", &CreateMicrovmShellAuthTokenInput{}, "microvmIdentifier: null"},
 
 		{"create", create(func(*C) {}), ""},
@@ -108,8 +114,8 @@ func TestValidate(t *testing.T) {
 		{"create, no role", create(func(in *C) { in.BuildRoleArn = nil }), "buildRoleArn: null"},
 		{"create, no artifact", create(func(in *C) { in.CodeArtifact = nil }), "codeArtifact: null"},
 		{"create, empty artifact", create(func(in *C) { in.CodeArtifact = &CodeArtifact{} }), "codeArtifact: exactly one"},
-		{"create, memory", create(func(in *C) { in.Resources = []Resources{{i32(100)}} }), "resources.1.member.minimumMemoryInMiB: 512, 1024, 2048, 4096, 8192"},
-		{"create, cpu", create(func(in *C) { in.CpuConfigurations = []CpuConfiguration{{"X86_64"}} }), "cpuConfigurations.1.member.architecture: ARM_64"},
+		{"create, memory", create(func(in *C) { in.Resources = []Resources{{MinimumMemoryInMiB: i32(100)}} }), "resources.1.member.minimumMemoryInMiB: 512, 1024, 2048, 4096, 8192"},
+		{"create, cpu", create(func(in *C) { in.CpuConfigurations = []CpuConfiguration{{Architecture: "X86_64"}} }), "cpuConfigurations.1.member.architecture: ARM_64"},
 		{"create, capability", create(func(in *C) { in.AdditionalOsCapabilities = []Capability{"SOME"} }), "additionalOsCapabilities.1.member: ALL"},
 		{"create, hooks without ready", create(func(in *C) { in.Hooks = &Hooks{Port: i32(9000), MicrovmHooks: &MicrovmHooks{Run: HookStateEnabled}} }), "hooks.microvmImageHooks.ready: ready hook must be enabled"},
 		{"create, hooks without port", create(func(in *C) { in.Hooks = &Hooks{MicrovmImageHooks: &MicrovmImageHooks{Ready: HookStateEnabled}} }), "hooks.port: null"},
