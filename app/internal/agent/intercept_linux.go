@@ -43,6 +43,7 @@ var errTooLarge = status.Error(codes.InvalidArgument, "the request is over 4 MiB
 func (s *Server) options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ForceServerCodecV2(fileCodec{}), // files go through without copies
 		grpc.MaxRecvMsgSize(hardRequest),
 		grpc.InitialWindowSize(window),
 		grpc.InitialConnWindowSize(2 * window),
