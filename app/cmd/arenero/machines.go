@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/arenero/arenero/app/internal/cloud"
+	"github.com/arenero/arenero/app/internal/jail"
+)
+
+// machines returns what starts sandboxes.
+func (c *cloudCommand) machines(log *slog.Logger) (*cloud.Jails, error) {
+	agent, err := c.agentPath()
+	if err != nil {
+		return nil, err
+	}
+	templates, err := readTemplates(c.Templates)
+	if err != nil {
+		return nil, err
+	}
+	j := &cloud.Jails{Agent: agent, Templates: templates, Log: log.With("part", "jail")}
+	if c.NotIsolated {
+		j.Kind = string(jail.NotIsolated)
+	}
+	return j, nil
+}
+
+// readTemplates reads what --templates names: an object of templates by name.
+func readTemplates(file string) (map[string]cloud.Template, error) {
+	if file == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usagef("--templates: %w", err)
+	}
+	var templates map[string]cloud.Template
+	dec := json.NewDecoder(strings.NewReader(string(b)))
+	dec.DisallowUnknownFields() // a misspelt deny list must not pass for an empty one
+	if err := dec.Decode(&templates); err != nil {
+		return nil, usagef("--templates %s: %w", file, err)
+	}
+	for name, t := range templates {
+		if err := t.Egress.Validate(); err != nil {
+			return nil, usagef("--templates %s: %s: %w", file, name, err)
+		}
+	}
+	return templates, nil
+}
+
+// warnIfNoJail says on standard error what to do where no sandbox can be made.
+// It may take a while, since a container engine may have to be asked.
+func (c *cloudCommand) warnIfNoJail(ctx context.Context) {
+	if c.NotIsolated {
+		fmt.Fprintln(os.Stderr, "arenero cloud: sandboxes are NOT isolated: code in them can read and change everything that you can.")
+		return
+	}
+	report := jail.Probe(ctx)
+	if report.Best != "" || ctx.Err() != nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "arenero cloud: this computer can't isolate a sandbox, so none will start:")
+	for _, m := range report.Means {
+		fmt.Fprintf(os.Stderr, "  %s: %s. %s\n", m.Kind, m.Why, m.Remedy)
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/arenero/arenero/app/internal/microvm"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"arenero": main, "images": images})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("ARENERO_HOME", filepath.Join(e.WorkDir, "h"))
+			e.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+			// No sandbox is started here, so any file will do for the agent.
+			agent := filepath.Join(e.WorkDir, "agent")
+			e.Setenv("AGENT", agent)
+			return os.WriteFile(agent, nil, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"await": await,
+			"mode":  mode,
+		},
+	})
+}
+
+// exits runs a program and checks its exit code: "exits 2 arenero nonsense".
+// What it printed is there for stdout and stderr.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("%v exits with %d, want %s", args[1:], got, args[0])
+	}
+}
+
+// await runs a program again and again until it exits with 0, or with "!" until
+// it does not.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		err := ts.Exec(args[0], args[1:]...)
+		if (err == nil) != neg {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%v: still %v", args, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// mode checks the permissions of a file: "mode 0600 FILE".
+func mode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Lstat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%04o", info.Mode().Perm()); got != args[0] {
+		ts.Fatalf("mode of %s = %s, want %s", args[1], got, args[0])
+	}
+}
+
+// images lists images as any AWS client would: with the environment, and
+// nothing else, to tell it where and how. With a socket it goes through that.
+func images() {
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	client := microvm.NewFromConfig(cfg, func(o *microvm.Options) {
+		socket := os.Getenv("ARENERO_CLOUD_SOCKET")
+		if len(os.Args) < 2 || socket == "" {
+			return
+		}
+		o.BaseEndpoint = new("http://cloud.localhost")
+		o.HTTPClient = &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				var d net.Dialer
+				return d.DialContext(ctx, "unix", socket)
+			},
+		}}
+	})
+	out, err := client.ListMicrovmImages(ctx, &microvm.ListMicrovmImagesInput{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, i := range out.Items {
+		fmt.Println(*i.Name)
+	}
+}
