@@ -179,8 +179,9 @@ func (r *ring[T]) waitLocked(size int, stop <-chan struct{}) {
 		}
 		r.mu.Lock()
 		if cut {
+			floor := r.floorLocked(size)
 			for s := range r.subs {
-				if r.blocksLocked(s, size) {
+				if r.blocksLocked(s, floor) {
 					r.cutLocked(s)
 				}
 			}
@@ -190,22 +191,30 @@ func (r *ring[T]) waitLocked(size int, stop <-chan struct{}) {
 }
 
 func (r *ring[T]) blockedLocked(size int) bool {
+	floor := r.floorLocked(size)
 	for s := range r.subs {
-		if r.blocksLocked(s, size) {
+		if r.blocksLocked(s, floor) {
 			return true
 		}
 	}
 	return false
 }
 
-// blocksLocked reports whether s is too far behind, or has not read what has
-// to go to make place for size bytes.
-func (r *ring[T]) blocksLocked(s *subscriber[T], size int) bool {
-	if s.cut {
-		return false
+// floorLocked is the number of the oldest event left when there is place for
+// size bytes more.
+func (r *ring[T]) floorLocked(size int) uint64 {
+	floor, used := r.first, r.size
+	for i := r.head; i < len(r.events) && used+size > r.limits.bytes; i++ {
+		used -= r.events[i].size
+		floor++
 	}
-	behind := r.nextLocked() - s.pos
-	return behind >= uint64(r.limits.queue) || behind > 0 && s.pos == r.first && r.size+size > r.limits.bytes
+	return floor
+}
+
+// blocksLocked reports whether s is too far behind, or has still to read what
+// is below floor.
+func (r *ring[T]) blocksLocked(s *subscriber[T], floor uint64) bool {
+	return !s.cut && (s.pos < floor || r.nextLocked()-s.pos >= uint64(r.limits.queue))
 }
 
 func (r *ring[T]) cutLocked(s *subscriber[T]) {
