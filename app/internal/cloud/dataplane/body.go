@@ -13,11 +13,16 @@ type body struct {
 	src  io.ReadCloser
 	vm   VM
 	rc   *http.ResponseController
-	one  bool // HTTP/1: the connection has to be cleared of what isn't read
 	held *held
 
-	mu  sync.Mutex // guards err
-	err error      // how reading ended
+	one    bool // HTTP/1: the connection has to be cleared of what isn't read
+	expect bool // reading asks the client to send
+
+	mu       sync.Mutex // guards all below
+	err      error      // how reading ended
+	began    bool       // something was asked for
+	reading  int        // calls of Read under way
+	finished bool       // the connection is not ours any more
 }
 
 func newBody(w http.ResponseWriter, r *http.Request, vm VM) *body {
@@ -27,7 +32,7 @@ func newBody(w http.ResponseWriter, r *http.Request, vm VM) *body {
 		return b
 	}
 	if r.ProtoMajor == 1 {
-		b.one = true
+		b.one, b.expect = true, r.Header.Get("Expect") != ""
 		// The app may answer while the request still streams.
 		_ = b.rc.EnableFullDuplex() // without it the two just take turns
 	}
@@ -35,6 +40,14 @@ func newBody(w http.ResponseWriter, r *http.Request, vm VM) *body {
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	if b.finished {
+		b.mu.Unlock()
+		return 0, http.ErrBodyReadAfterClose
+	}
+	b.began = true
+	b.reading++
+	b.mu.Unlock()
 	var src io.Reader = b.src
 	if b.held != nil {
 		src = b.held
@@ -43,16 +56,28 @@ func (b *body) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.vm.Touch()
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reading--
 	if err != nil {
-		b.mu.Lock()
 		b.err = err
-		b.mu.Unlock()
 	}
 	return n, err
 }
 
-// Close does nothing: what the app didn't read is dropped by finish.
-func (b *body) Close() error { return nil }
+// Close ends a Read under way. What the app has not read by then is dropped by
+// finish: the HTTP/1 client may still be sending it.
+func (b *body) Close() error {
+	if !b.one {
+		return b.src.Close()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reading > 0 && !b.finished {
+		return b.rc.SetReadDeadline(time.Unix(1, 0))
+	}
+	return nil
+}
 
 // ended says how reading has ended, nil if it has not.
 func (b *body) ended() error {
@@ -61,35 +86,45 @@ func (b *body) ended() error {
 	return b.err
 }
 
+func (b *body) started() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.began || b.held != nil
+}
+
 // failed says whether the client broke off or sent nonsense.
 func (b *body) failed() bool {
 	err := b.ended()
-	return err != nil && err != io.EOF
+	return err != nil && err != io.EOF && !isTimeout(err)
 }
 
 // hold reads ahead while the request waits for the VM to wake: only so does
 // the server notice a client that leaves. What is read is bounded.
 func (b *body) hold() {
-	if b.one && b.ended() == nil {
+	if b.one && !b.expect && b.ended() == nil {
 		b.held = newHeld(b.src)
 	}
 }
 
-// finish clears away what is left of the request, after the answer.
-func (b *body) finish() {
-	if b.one && b.ended() == nil {
-		_ = b.rc.Flush()
+// finish clears away what is left of the request: after the answer, if err is
+// nil, or before that of the proxy.
+func (b *body) finish(err error) {
+	if b.one && err != errAborted && b.ended() != io.EOF && (b.started() || !b.expect) {
+		if err == nil {
+			_ = b.rc.Flush()
+		}
 		if b.rc.SetReadDeadline(time.Now().Add(drainTime)) == nil {
 			_, _ = io.CopyN(io.Discard, b, drainBytes)
 			_ = b.rc.SetReadDeadline(time.Unix(1, 0)) // ends reads under way
 		}
 	}
+	b.mu.Lock()
+	b.finished = true
+	b.mu.Unlock()
 	if b.held != nil {
 		<-b.held.done
 	}
-	if b.src != nil {
-		b.src.Close()
-	}
+	b.src.Close()
 }
 
 // A held reads ahead into a buffer until that is full.

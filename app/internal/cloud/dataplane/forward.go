@@ -30,9 +30,9 @@ const (
 )
 
 // forward passes r on and its answer back.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, x *exchange) error {
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, x *exchange) (err error) {
 	body := newBody(w, r, x.vm)
-	defer body.finish()
+	defer func() { body.finish(err) }()
 	if closed(x.vm.Cut()) {
 		body.hold()
 	}
@@ -48,8 +48,8 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, x *exchange) err
 		} else {
 			err = p.roundTrip(w, r, x, s, body)
 		}
-		if err == nil {
-			return nil
+		if err == nil || err == errAborted {
+			return err
 		}
 		_, unsent := errors.AsType[*dialError](err)
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
@@ -79,8 +79,7 @@ func (p *Proxy) roundTrip(w http.ResponseWriter, r *http.Request, x *exchange, s
 		return err
 	}
 	defer resp.Body.Close()
-	p.answer(w, r, x, resp)
-	return nil
+	return p.answer(w, r, x, resp)
 }
 
 // isGRPC says whether r can only be meant for an HTTP/2 server. The proxy of
@@ -147,9 +146,12 @@ func isHopByHop(key string) bool {
 	return false
 }
 
-// answer writes the app's answer. It panics with [http.ErrAbortHandler] if
-// that ends too soon, for the client to see that it did.
-func (p *Proxy) answer(w http.ResponseWriter, r *http.Request, x *exchange, resp *http.Response) {
+// errAborted says that an answer has begun and can't be finished. The client
+// must see that, by a reset.
+var errAborted = errors.New("answer aborted")
+
+// answer writes the app's answer. It fails with errAborted only.
+func (p *Proxy) answer(w http.ResponseWriter, r *http.Request, x *exchange, resp *http.Response) error {
 	h := w.Header()
 	copyHeader(h, resp.Header)
 	for k := range resp.Trailer {
@@ -159,7 +161,7 @@ func (p *Proxy) answer(w http.ResponseWriter, r *http.Request, x *exchange, resp
 	w.WriteHeader(resp.StatusCode)
 	if resp.ContentLength != 0 && r.Method != http.MethodHead {
 		if err := p.copyBody(w, resp.Body, x.vm); err != nil {
-			panic(http.ErrAbortHandler)
+			return errAborted
 		}
 	}
 	for k, vs := range resp.Trailer {
@@ -171,6 +173,7 @@ func (p *Proxy) answer(w http.ResponseWriter, r *http.Request, x *exchange, resp
 		}
 		h[k] = vs
 	}
+	return nil
 }
 
 // copyBody copies what comes when it comes.

@@ -87,6 +87,7 @@ func (l *lane) leave() {
 // A session is the time between two sleeps of a VM. No connection outlives it.
 type session struct {
 	vm    VM
+	cut   <-chan struct{} // of vm, for this session
 	done  chan struct{}   // closed when the session has ended
 	plain *http.Transport // HTTP/1.1
 	h2    *http.Transport // HTTP/2 with prior knowledge
@@ -120,16 +121,16 @@ func (p *Proxy) session(l *lane, vm VM, cut <-chan struct{}) *session {
 	defer p.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.session; s != nil {
+	if s := l.session; s != nil && s.cut == cut {
 		if s.ended() {
 			return nil
 		}
-		return s
+		return s // else it is of before a sleep, and about to end
 	}
 	if closed(p.done) {
 		return nil
 	}
-	s := &session{vm: vm, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	s := &session{vm: vm, cut: cut, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	s.plain, s.h2 = newTransport(s), newTransportH2(s)
 	l.session = s
 	p.wg.Go(func() {
@@ -142,8 +143,10 @@ func (p *Proxy) session(l *lane, vm VM, cut <-chan struct{}) *session {
 		defer p.mu.Unlock()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.session = nil
-		p.forgetLocked(l)
+		if l.session == s {
+			l.session = nil
+			p.forgetLocked(l)
+		}
 	})
 	return s
 }

@@ -64,6 +64,9 @@ var (
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := uuid.NewString()
 	err := p.serve(w, r, id)
+	if err == errAborted {
+		panic(http.ErrAbortHandler)
+	}
 	if err == nil || r.Context().Err() != nil {
 		return // answered, or nobody is left to answer
 	}
@@ -84,8 +87,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(refusal.Message + "\n")) // the client may be gone
 }
 
-// serve answers r, or returns why it did not. After an answer has begun it
-// returns nil, or panics with [http.ErrAbortHandler] if it can't be finished.
+// serve answers r, or returns why it did not: a [*Refusal], as a rule.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id string) error {
 	vm, ok := p.cfg.Directory.VM(hostName(r.Host))
 	if !ok {

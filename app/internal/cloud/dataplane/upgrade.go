@@ -42,8 +42,7 @@ func (p *Proxy) upgrade(w http.ResponseWriter, r *http.Request, x *exchange, s *
 	head.N = math.MaxInt64 // a body may have any length
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		p.answer(w, r, x, resp)
-		return nil
+		return p.answer(w, r, x, resp)
 	}
 	if !strings.EqualFold(resp.Header.Get("Upgrade"), "websocket") {
 		return errApp
