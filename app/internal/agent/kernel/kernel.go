@@ -13,16 +13,21 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // A Config says how to start a kernel.
 type Config struct {
-	Python string       // the interpreter; [Find] names the usual one
-	Plain  bool         // do without IPython even where there is one
-	Dir    string       // where it starts
-	Env    []string     // all of its environment, as in [os/exec.Cmd]
-	Log    *slog.Logger // never told code or output
+	Python string               // the interpreter; [Find] names the usual one
+	Plain  bool                 // do without IPython even where there is one
+	Dir    string               // where it starts
+	Env    []string             // all of its environment, as in [os/exec.Cmd]
+	Sys    *syscall.SysProcAttr // whose it is; may be nil
+	Log    *slog.Logger         // never told code or output
+
+	// Spawn calls start, which starts the process. Nil just calls it.
+	Spawn func(start func() error) error
 }
 
 // ErrNoPython says that there is no interpreter to run.
@@ -102,17 +107,21 @@ type Kernel struct {
 
 // A request is a cell or a ping on its way through the kernel.
 type request struct {
-	id    uint64
-	emit  func(Event) error // nil for a ping
-	begun bool              // its start frame has come; output is its own from here on
-	err   error             // the first of emit
-	end   chan uint64       // capacity 1; gets the execution count
+	id        uint64
+	emit      func(Event) error // nil for a ping
+	begun     bool              // its start frame has come; output is its own from here on
+	interrupt bool              // once it has begun
+	err       error             // the first of emit
+	end       chan uint64       // capacity 1; gets the execution count
 }
 
 // Start runs an interpreter and waits until it is ready for cells.
 func Start(ctx context.Context, cfg Config) (*Kernel, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Spawn == nil {
+		cfg.Spawn = func(start func() error) error { return start() }
 	}
 	k := &Kernel{
 		log:   cfg.Log,
@@ -232,13 +241,17 @@ func (k *Kernel) do(ctx context.Context, msg message, emit func(Event) error) (u
 }
 
 // Interrupt sends SIGINT to the kernel and its children, as a terminal does,
-// if a cell runs. The cell then ends with a KeyboardInterrupt, unless its code
+// if a cell runs or waits to. The cell then ends with a KeyboardInterrupt, unless its code
 // catches it.
 func (k *Kernel) Interrupt() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.req != nil && k.req.begun {
+	switch {
+	case k.req == nil:
+	case k.req.begun:
 		k.proc.interrupt()
+	default:
+		k.req.interrupt = true // as soon as there is something to interrupt
 	}
 }
 

@@ -141,6 +141,24 @@ func run(t *testing.T, k *kernel.Kernel, code string) *record {
 	return r
 }
 
+// eventually polls until ok holds, and fails after far too long.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// both runs a test in a kernel of each kind.
+func both(t *testing.T, f func(t *testing.T, k *kernel.Kernel)) {
+	t.Helper()
+	for _, sh := range shells {
+		t.Run(sh.name, func(t *testing.T) { f(t, open(t, sh.plain)) })
+	}
+}
+
 func TestCells(t *testing.T) {
 	tests := []struct {
 		name, code, want string

@@ -70,8 +70,12 @@ func startProcess(cfg Config) (*process, error) {
 	p.cmd.Dir, p.cmd.Env = cfg.Dir, cfg.Env
 	p.cmd.Stdout, p.cmd.Stderr = theirs[1], theirs[2]
 	p.cmd.ExtraFiles = []*os.File{theirs[0], theirs[3]}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := p.cmd.Start(); err != nil {
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if cfg.Sys != nil {
+		*p.cmd.SysProcAttr = *cfg.Sys
+	}
+	p.cmd.SysProcAttr.Setsid = true
+	if err := cfg.Spawn(p.cmd.Start); err != nil {
 		p.close()
 		return nil, err
 	}

@@ -16,7 +16,17 @@ type reader struct {
 	text   [2]decoder // of stdout and stderr
 	fds    [4]unix.PollFd
 	buf    []byte
+	burst  int       // reads of the pipes without a pause
+	last   time.Time // the newest of them
+	held   bool      // let the pipes fill before the next read
 }
+
+// In a long burst, output waits so many milliseconds for more, so that a loop
+// of prints makes few big pieces. Nothing waits once the cell has ended.
+const (
+	gather    = 2
+	longBurst = 16
+)
 
 // Where in fds each line is.
 const (
@@ -35,23 +45,20 @@ func (k *Kernel) pump() {
 	for i, fd := range []int{p.out, p.err, p.ctrl, p.wake} {
 		r.fds[i] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	}
-	for r.fds[fdWake].Revents == 0 {
-		if _, err := unix.Poll(r.fds[:], -1); err != nil {
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
+	for ended := false; !ended; {
+		fds, err := r.poll()
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
 			k.log.Error("poll kernel", "err", err)
 			p.kill()
-			break
-		}
-		if r.fds[fdCtrl].Revents != 0 {
+			ended = true
+		case fds[fdWake].Revents != 0:
+			ended = true
+		case fds[fdCtrl].Revents != 0:
 			r.control()
-		} else {
-			for i := range 2 {
-				if r.fds[i].Revents != 0 {
-					r.read(i)
-				}
-			}
+		default:
+			r.pace(r.drain())
 		}
 	}
 	died := &DiedError{<-reason}
@@ -61,6 +68,33 @@ func (k *Kernel) pump() {
 	p.close()
 	k.died = died
 	close(k.done)
+}
+
+// pace notes that n bytes were read, and decides whether the next may wait.
+func (r *reader) pace(n int) {
+	now := time.Now()
+	if now.Sub(r.last) > 2*gather*time.Millisecond {
+		r.burst = 0
+	}
+	r.last = now
+	r.burst++
+	r.held = r.burst > longBurst && n < len(r.buf)
+}
+
+// poll waits for something to read, for a while not from the pipes if they are
+// held.
+func (r *reader) poll() ([4]unix.PollFd, error) {
+	fds := r.fds
+	if r.held {
+		fds[fdOut].Fd, fds[fdErr].Fd = -1, -1
+		n, err := unix.Poll(fds[:], gather)
+		if n == 0 {
+			r.held = false
+		}
+		return fds, err
+	}
+	_, err := unix.Poll(fds[:], -1)
+	return fds, err
 }
 
 // control reads frames and handles them.
@@ -119,18 +153,20 @@ func (r *reader) read(i int) (n int, more bool) {
 	return n, true
 }
 
-// drain reads what the pipes hold now. What a child writes while we read is
-// not waited for: it could go on for ever.
-func (r *reader) drain() {
+// drain reads what the pipes hold now, and returns how much. What a child
+// writes while we read is not waited for: it could go on for ever.
+func (r *reader) drain() (total int) {
 	for i := range 2 {
-		for total := 0; total <= pipeSize; {
+		for most := 0; most <= pipeSize; {
 			n, more := r.read(i)
 			if !more {
 				break
 			}
+			most += n
 			total += n
 		}
 	}
+	return total
 }
 
 // flush gives out the beginnings of characters that never got whole.
@@ -209,6 +245,9 @@ func (r *reader) begin(f frame) {
 		(req.emit == nil || req.id == f.Cell)
 	if ok {
 		req.begun = true
+		if req.interrupt && req.emit != nil {
+			r.k.proc.interrupt()
+		}
 	}
 	r.k.mu.Unlock()
 	if !ok {

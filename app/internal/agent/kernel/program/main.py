@@ -112,14 +112,16 @@ class Kernel:
         self.notice_user_site()
         line.cell, line.last = request["cell"], 0
         count = shell.count
-        line.send({"t": "start", "count": count})
         saved = {name: os.environ.get(name, NOT_SET) for name in request.get("env") or ()}
-        os.environ.update(request.get("env") or {})
         error = None
+        line.arm()
+        line.guard, line.running = 1, True  # from here on an interrupt is remembered
+        line.send({"t": "start", "count": count}, wait=True)
+        os.environ.update(request.get("env") or {})
         try:
-            line.arm()
-            line.running = True
             try:
+                line.guard = 0
+                line.check()
                 error = shell.run(request["code"])
             finally:
                 line.running = False

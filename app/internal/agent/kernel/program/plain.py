@@ -113,7 +113,11 @@ class Shell:
         main.__dict__.update(__builtins__=builtins, In=[""], Out={}, _="", display=self.display)
         sys.modules["__main__"] = main
         self.ns = main.__dict__
-        sys.meta_path.insert(0, PyplotHook(self.show))
+
+        def show(*args, **kwargs):  # a function: pyplot writes on its attributes
+            self.show()
+
+        sys.meta_path.insert(0, PyplotHook(show))
 
     def run(self, code):
         """Run one cell. Returns its error as [name, value, traceback], or None."""
@@ -185,7 +189,7 @@ class Shell:
         for obj in objects:
             self.emit(obj if raw else self.forms(obj), False)
 
-    def show(self, *args, **kwargs):
+    def show(self):
         """Publish and close every open pyplot figure."""
         pyplot = sys.modules.get("matplotlib.pyplot")
         if pyplot is None or not hasattr(pyplot, "get_fignums"):

@@ -4,11 +4,8 @@ import json
 import os
 import signal
 import threading
-
-try:
-    from fcntl import F_DUPFD_CLOEXEC, fcntl
-except ImportError:  # not a system the agent runs on
-    fcntl = None
+from fcntl import F_DUPFD_CLOEXEC, fcntl, ioctl
+from termios import FIONREAD
 
 # Descriptors live up here so that code which closes 3..255 does not cut the line.
 HIGH = 300
@@ -25,6 +22,14 @@ def _move(fd):
     return high
 
 
+def pending(fd):
+    """Tell whether a pipe holds bytes that nobody has read."""
+    try:
+        return any(ioctl(fd, FIONREAD, b"\0\0\0\0"))
+    except OSError:
+        return False  # user code has put something else there
+
+
 class Wire:
     """A Wire is used by every thread of the kernel, and by none of its children."""
 
@@ -35,6 +40,7 @@ class Wire:
         self.owner = os.getpid()
         self.cell = 0  # the cell that runs now; zero between cells
         self.last = 0  # where output went last: 1, 2, or 0 for nothing to wait for
+        self.wrote = 0.0  # when that was
         self.syncs = 0
         self.guard = 0  # above zero, an interrupt waits
         self.interrupted = False
@@ -74,6 +80,10 @@ class Wire:
         if not main:
             return
         self.guard -= 1
+        self.check()
+
+    def check(self):
+        """Raise the interrupt that came while it had to wait."""
         if self.interrupted and not self.guard:
             self.interrupted = False
             if self.running:
@@ -98,10 +108,12 @@ class Wire:
             self._leave(main)
 
     def turn(self, stream):
-        """Say that output goes to stream now. What went to the other one has been read when turn returns."""
-        if self.last == stream:
-            return
-        if self.last and self.mine:
+        """Say that output goes to stream now. What went to the other one has been read when turn returns.
+
+        A caller need not ask for every write, but for the first in a while: a
+        child may have written to the other stream meanwhile.
+        """
+        if self.mine and (self.last not in (0, stream) or pending(3 - stream)):
             self.send({"t": "sync"}, wait=True)
         self.last = stream
 
