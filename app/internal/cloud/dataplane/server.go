@@ -23,12 +23,13 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	p.SetHTTP1(true)
 	p.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Handler:           h,
-		Protocols:         &p,
-		HTTP2:             h2Config(),
-		ReadHeaderTimeout: 30 * time.Second,
-		IdleTimeout:       10 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler:                      h,
+		DisableGeneralOptionsHandler: true, // OPTIONS * is the app's too
+		Protocols:                    &p,
+		HTTP2:                        h2Config(),
+		ReadHeaderTimeout:            30 * time.Second,
+		IdleTimeout:                  10 * time.Minute,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 
