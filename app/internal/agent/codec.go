@@ -30,6 +30,10 @@ const (
 	writeField protowire.Number = 4 // of WriteRequest
 )
 
+// readChunk is the size of every piece of a file but the last, when the agent
+// sends it; and when the client does, by choice.
+const readChunk = 256 << 10
+
 // A fileMessage is a ReadResponse or a WriteRequest whose bytes are kept as
 // they came. Who receives one frees its body.
 type fileMessage struct {
@@ -85,11 +89,11 @@ func bodyOnly(data mem.BufferSlice, field protowire.Number) (mem.BufferSlice, bo
 	if k < 0 || uint64(data.Len()-n-k) != size {
 		return nil, false
 	}
-	return cut(data, n+k), true
+	return dropFirst(data, n+k), true
 }
 
-// cut returns data without its first n bytes, as references of their own.
-func cut(data mem.BufferSlice, n int) mem.BufferSlice {
+// dropFirst returns data without its first n bytes, as references of their own.
+func dropFirst(data mem.BufferSlice, n int) mem.BufferSlice {
 	out := make(mem.BufferSlice, 0, len(data))
 	for _, b := range data {
 		if n >= b.Len() {

@@ -13,9 +13,6 @@ import (
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
 )
 
-// readChunk is the size of every piece of a file but the last.
-const readChunk = 256 << 10
-
 // Read sends a regular file. An empty one is no message at all.
 func (f *filesystem) Read(req *agentpb.ReadRequest, stream grpc.ServerStreamingServer[agentpb.ReadResponse]) error {
 	file, err := f.openFile(req.GetUser(), req.GetPath())
