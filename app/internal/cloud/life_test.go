@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arenero/arenero/app/internal/cloud/dataplane"
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
 
@@ -217,7 +216,6 @@ func TestHookFailures(t *testing.T) {
 // TestDefaultHookTimeout uses an image whose hooks name no timeouts: they have
 // one second.
 func TestDefaultHookTimeout(t *testing.T) {
-	r := newRig(t, nil)
 	v := &microvm{hooks: wire.Hooks{Port: new(int32(9000)), MicrovmHooks: &wire.MicrovmHooks{Run: wire.HookStateEnabled, Suspend: wire.HookStateDisabled}}}
 	if on, limit := v.hook(hookRun); !on || limit != time.Second {
 		t.Errorf("run = %v, %v", on, limit)
@@ -227,7 +225,6 @@ func TestDefaultHookTimeout(t *testing.T) {
 			t.Errorf("%s is on", name)
 		}
 	}
-	_ = r
 }
 
 func TestExit(t *testing.T) {
@@ -345,11 +342,13 @@ func TestSuspendWhilePending(t *testing.T) {
 }
 
 func TestLags(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Lags = Lags{Run: 2 * time.Second, Read: 500 * time.Millisecond, Exit: 15 * time.Second} })
+	r := newRig(t, func(c *Config) {
+		c.Lags = Lags{Run: 2 * time.Second, Read: 500 * time.Millisecond, Exit: 15 * time.Second}
+	})
 	var out wire.RunMicrovmOutput
 	r.must("RunMicrovm", &wire.RunMicrovmInput{ImageIdentifier: new(r.ImageARN(LocalImage))}, &out)
 	id := *out.MicrovmId
-	true_ := func() wire.MicrovmState { s, _ := r.vm(id).now(); return s }
+	truth := func() wire.MicrovmState { s, _ := r.vm(id).now(); return s }
 	r.eventually("the machine runs", func() bool { return r.guests.of(id) != nil })
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -357,7 +356,7 @@ func TestLags(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.clock.Advance(2 * time.Second)
-	r.eventually("RUNNING in truth", func() bool { return true_() == wire.MicrovmStateRunning })
+	r.eventually("RUNNING in truth", func() bool { return truth() == wire.MicrovmStateRunning })
 	if got := r.get(id).State; got != wire.MicrovmStatePending {
 		t.Errorf("shown at once: %s", got)
 	}
@@ -367,7 +366,7 @@ func TestLags(t *testing.T) {
 	}
 
 	r.guests.of(id).exit(3)
-	r.eventually("TERMINATED in truth", func() bool { return true_() == wire.MicrovmStateTerminated })
+	r.eventually("TERMINATED in truth", func() bool { return truth() == wire.MicrovmStateTerminated })
 	r.clock.Advance(14 * time.Second)
 	if got := r.get(id); got.State != wire.MicrovmStateRunning || got.TerminatedAt != nil {
 		t.Errorf("14 s after the exit: %s", got.State)
@@ -376,121 +375,4 @@ func TestLags(t *testing.T) {
 	if got := r.get(id); got.State != wire.MicrovmStateTerminated || got.TerminatedAt == nil {
 		t.Errorf("15 s after the exit: %s", got.State)
 	}
-}
-
-func TestAwake(t *testing.T) {
-	ctx := context.Background()
-	code := func(err error) string {
-		if r, ok := errors.AsType[*dataplane.Refusal](err); ok {
-			return r.Code
-		}
-		return ""
-	}
-
-	t.Run("one wake for many", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(&wire.RunMicrovmInput{IdlePolicy: idle(60, 600, true)})
-		cut := r.vm(id).Cut()
-		r.must("SuspendMicrovm", &wire.SuspendMicrovmInput{MicrovmIdentifier: &id}, nil)
-		r.reach(id, wire.MicrovmStateSuspended)
-		if !isClosed(cut) || !isClosed(r.vm(id).Cut()) {
-			t.Error("a suspend leaves connections open")
-		}
-		errs := make(chan error)
-		for range 20 {
-			go func() { errs <- r.vm(id).Awake(ctx) }()
-		}
-		for range 20 {
-			if err := <-errs; err != nil {
-				t.Error(err)
-			}
-		}
-		if n := r.guests.of(id).count("resume"); n != 1 {
-			t.Errorf("%d resume hooks, want 1", n)
-		}
-		if isClosed(r.vm(id).Cut()) {
-			t.Error("a woken VM cuts connections")
-		}
-		conn, err := r.vm(id).Dial(ctx, 8080)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.Close()
-	})
-
-	t.Run("may not wake", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(&wire.RunMicrovmInput{IdlePolicy: idle(60, 600, false)})
-		r.must("SuspendMicrovm", &wire.SuspendMicrovmInput{MicrovmIdentifier: &id}, nil)
-		if got := code(r.vm(id).Awake(ctx)); got != dataplane.CodeVMSuspended { // held while SUSPENDING
-			t.Errorf("code = %q", got)
-		}
-		if got := r.get(id).State; got != wire.MicrovmStateSuspended {
-			t.Errorf("state = %s", got)
-		}
-	})
-
-	t.Run("resume fails", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(&wire.RunMicrovmInput{IdlePolicy: idle(60, 600, true)})
-		r.guests.of(id).answer("resume", 500)
-		r.must("SuspendMicrovm", &wire.SuspendMicrovmInput{MicrovmIdentifier: &id}, nil)
-		if got := code(r.vm(id).Awake(ctx)); got != dataplane.CodeVMUnreachable {
-			t.Errorf("code = %q", got)
-		}
-	})
-
-	t.Run("new and slow", func(t *testing.T) {
-		r := newRig(t, nil)
-		r.guests.prep = func(g *guest) error { g.answer("run", 0); return nil }
-		var out wire.RunMicrovmOutput
-		r.must("RunMicrovm", &wire.RunMicrovmInput{ImageIdentifier: new(r.ImageARN(LocalImage))}, &out)
-		id := *out.MicrovmId
-		r.eventually("the hook is called", func() bool { g := r.guests.of(id); return g != nil && g.count("run") == 1 })
-		held := make(chan error)
-		go func() { held <- r.vm(id).Awake(ctx) }()
-		wait, cancel := context.WithTimeout(ctx, 30*time.Second)
-		defer cancel()
-		if err := r.clock.BlockUntilContext(wait, 3); err != nil { // lifetime, hook, hold
-			t.Fatal(err)
-		}
-		r.clock.Advance(10 * time.Second)
-		if got := code(<-held); got != dataplane.CodeAppConnect {
-			t.Errorf("code = %q", got)
-		}
-	})
-
-	t.Run("caller gone", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(&wire.RunMicrovmInput{IdlePolicy: idle(60, 600, true)})
-		r.guests.of(id).answer("resume", 0)
-		r.must("SuspendMicrovm", &wire.SuspendMicrovmInput{MicrovmIdentifier: &id}, nil)
-		r.reach(id, wire.MicrovmStateSuspended)
-		gone, cancel := context.WithCancel(ctx)
-		cancel()
-		if err := r.vm(id).Awake(gone); !errors.Is(err, context.Canceled) {
-			t.Errorf("err = %v", err)
-		}
-	})
-
-	t.Run("no ingress", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(&wire.RunMicrovmInput{IngressNetworkConnectors: []string{r.connectorArn("NO_INGRESS")}})
-		if got := code(r.vm(id).Awake(ctx)); got != dataplane.CodeVMUnreachable {
-			t.Errorf("code = %q", got)
-		}
-	})
-
-	t.Run("ended", func(t *testing.T) {
-		r := newRig(t, nil)
-		id := r.run(nil)
-		cut := r.vm(id).Cut()
-		r.must("TerminateMicrovm", &wire.TerminateMicrovmInput{MicrovmIdentifier: &id}, nil)
-		if got := code(r.vm(id).Awake(ctx)); got != dataplane.CodeVMUnreachable {
-			t.Errorf("code = %q", got)
-		}
-		if !isClosed(cut) {
-			t.Error("connections live on")
-		}
-	})
 }

@@ -21,6 +21,8 @@ type guest struct {
 	addr string
 	done chan struct{}
 
+	ticks chan string // what GET /stream sends on
+
 	mu     sync.Mutex
 	hooks  []string          // guarded by mu, like all below: names in order
 	bodies map[string]string // of the last call of each hook
@@ -38,7 +40,7 @@ func newGuest(spec Spec) (*guest, error) {
 		return nil, err
 	}
 	g := &guest{
-		spec: spec, addr: ln.Addr().String(), done: make(chan struct{}),
+		spec: spec, addr: ln.Addr().String(), done: make(chan struct{}), ticks: make(chan string),
 		bodies: map[string]string{}, status: map[string]int{}, hang: map[string]bool{},
 	}
 	g.srv = &http.Server{Handler: g}
@@ -50,6 +52,10 @@ func newGuest(spec Spec) (*guest, error) {
 }
 
 func (g *guest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/stream" {
+		g.stream(w, r)
+		return
+	}
 	name, isHook := strings.CutPrefix(r.URL.Path, hookPath)
 	if !isHook {
 		fmt.Fprintln(w, "hello from", g.spec.ID)
@@ -66,6 +72,20 @@ func (g *guest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(orDefault(status, http.StatusOK))
+}
+
+func (g *guest) stream(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusOK)
+	http.NewResponseController(w).Flush()
+	for {
+		select {
+		case text := <-g.ticks:
+			io.WriteString(w, text)
+			http.NewResponseController(w).Flush()
+		case <-r.Context().Done():
+			return
+		}
+	}
 }
 
 func (g *guest) Dial(ctx context.Context, port int) (net.Conn, error) {

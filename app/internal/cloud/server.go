@@ -31,6 +31,7 @@ type Server struct {
 	idle     idleness
 	once     *tokenBook
 	vms      sync.WaitGroup // the lives of all VMs
+	release  func() error   // the last step of Close, once
 
 	mu     sync.Mutex
 	closed bool                // guarded by mu, like all below
@@ -97,6 +98,7 @@ func newServer(cfg Config, st *store) (*Server, error) {
 		return nil, err
 	}
 	s.proxy = dataplane.New(dataplane.Config{Directory: s, Keys: keys, Clock: cfg.Clock, Log: cfg.Log.With("part", "dataplane")})
+	s.release = sync.OnceValue(func() error { return errors.Join(s.proxy.Close(), st.close()) })
 	return s, nil
 }
 
@@ -139,7 +141,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Close kills every machine, ends what the data plane keeps open, and gives the
-// folder free. It returns early, with ctx's error, if ctx ends first.
+// folder free. It returns early, with ctx's error, if ctx ends first. Closing
+// again does nothing more.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -161,7 +164,7 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for machines to end: %w", ctx.Err())
 	}
-	return errors.Join(s.proxy.Close(), s.store.close())
+	return s.release()
 }
 
 // ServeHTTP answers one request: to a VM if its Host is the endpoint of one,

@@ -58,13 +58,8 @@ func privateDir(path string) error {
 // errTaken is what a second process gets.
 var errTaken = errors.New("another arenero cloud is using this folder")
 
-// close gives the folder free. It may be called twice.
-func (s *store) close() error {
-	if err := s.lock.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("give folder free: %w", err)
-	}
-	return nil
-}
+// close gives the folder free.
+func (s *store) close() error { return s.lock.Close() }
 
 func (s *store) path(kind, name string) string {
 	return filepath.Join(s.dir, kind, name+".json")
