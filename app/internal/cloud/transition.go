@@ -129,14 +129,13 @@ func (e ending) Error() string { return e.reason }
 // doom starts the end of the VM. Only the first reason counts.
 func (v *microvm) doom(why ending) {
 	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.state == wire.MicrovmStateTerminating || v.state == wire.MicrovmStateTerminated {
-		v.mu.Unlock()
 		return
 	}
+	v.stop(why) // first: live must not take TERMINATING for a call to go on
 	v.from = v.state
 	v.reason = why.reason
 	v.setLocked(wire.MicrovmStateTerminating, max(v.lags.Read, why.lag))
 	v.cutLocked()
-	v.mu.Unlock()
-	v.stop(why)
 }
