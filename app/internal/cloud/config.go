@@ -56,7 +56,7 @@ type Policy struct {
 	KeepExplicitSuspends bool          // suspendedDurationSeconds counts for idle suspends only
 	HoldPending          time.Duration // how long a request waits for a new VM; default 10 s
 	Retention            time.Duration // how long ended VMs are listed; default 1 h
-	Throttle             bool          // refuse calls above the published rates
+	Throttle             bool          // refuse calls, and requests to VMs, above the published rates
 	Quotas               Quotas
 }
 

@@ -27,8 +27,15 @@ var (
 // ID is what tokens are bound to.
 func (v *microvm) ID() string { return v.MicrovmID }
 
-// Caps are the limits of the VM's size.
-func (v *microvm) Caps() dataplane.Caps { return capsOf(v.MemoryMiB).Caps }
+// Caps are the limits of the VM's size. The rate of requests has none unless
+// throttling is on: on one's own computer nobody else is to be spared.
+func (v *microvm) Caps() dataplane.Caps {
+	caps := capsOf(v.MemoryMiB).Caps
+	if !v.throttle() {
+		caps.RequestsPerSecond = 0
+	}
+	return caps
+}
 
 // Touch restarts the idle timer.
 func (v *microvm) Touch() { v.moved.Store(v.clock.Now().UnixNano()) }

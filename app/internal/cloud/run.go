@@ -146,6 +146,7 @@ func (s *Server) vmOf(rec vmRecord) *microvm {
 		vmRecord: rec,
 		clock:    s.cfg.Clock,
 		policy:   s.cfg.Policy,
+		throttle: func() bool { return s.cfg.Policy.Throttle || s.saboteur.switches().Throttle },
 		lags:     s.lags(),
 		state:    rec.State,
 		reason:   rec.StateReason,

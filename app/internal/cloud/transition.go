@@ -15,15 +15,16 @@ import (
 type microvm struct {
 	vmRecord // as it was made; never changed
 
-	clock  clockwork.Clock
-	policy Policy
-	lags   Lags
-	hooks  wire.Hooks
-	spec   Spec
-	input  hookInput
-	stop   context.CancelCauseFunc // ends live's context
-	tasks  sync.WaitGroup          // what works for live, beside it
-	moved  atomic.Int64            // when bytes last moved through the endpoint, in Unix nanoseconds
+	clock    clockwork.Clock
+	policy   Policy
+	throttle func() bool // whether requests are held to their rate
+	lags     Lags
+	hooks    wire.Hooks
+	spec     Spec
+	input    hookInput
+	stop     context.CancelCauseFunc // ends live's context
+	tasks    sync.WaitGroup          // what works for live, beside it
+	moved    atomic.Int64            // when bytes last moved through the endpoint, in Unix nanoseconds
 
 	mu      sync.Mutex
 	state   wire.MicrovmState // guarded by mu, like all below
