@@ -138,7 +138,7 @@ func (s *codeService) ready() bool {
 
 func (s *codeService) rotate(ctx context.Context, env map[string]string) error {
 	for _, c := range s.all() {
-		if err := c.rotate(ctx, env); err != nil {
+		if err := c.rotate(ctx, env); err != nil && err != errNoLanguage {
 			return err
 		}
 	}
