@@ -148,7 +148,6 @@ func (c *Client) connection() (*grpc.ClientConn, error) {
 		grpc.WithInitialConnWindowSize(2*clientWindow),
 		grpc.WithReadBufferSize(clientBuffer),
 		grpc.WithWriteBufferSize(clientBuffer),
-		grpc.WithSharedWriteBuffer(true),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{
