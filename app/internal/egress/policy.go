@@ -13,8 +13,8 @@ import (
 //
 // An entry of Allow and Deny is one of
 //
-//	pypi.org           that name
-//	*.pypi.org         every name below it, at any depth, but not pypi.org
+//	example.org           that name
+//	*.example.org         every name below it, at any depth, but not example.org
 //	203.0.113.7        that address
 //	203.0.113.0/24     those addresses
 //	*                  everything that the public internet has
@@ -49,7 +49,7 @@ type rules struct {
 type matcher struct {
 	all      bool            // "*"
 	names    map[string]bool // exact, canonical
-	suffixes []string        // ".pypi.org"
+	suffixes []string        // ".example.org"
 	nets     []netip.Prefix
 }
 

@@ -273,10 +273,10 @@ func TestPolicyValidate(t *testing.T) {
 		want   string // in the error; "" for none
 	}{
 		{"empty", `{}`, ""},
-		{"all of it", `{"allow":["*","pypi.org","*.pypi.org","10.0.0.0/8","::1"],"deny":["x.org"],"allowPorts":["80","8000-8999"],"denyPorts":["25"]}`, ""},
-		{"a URL", `{"allow":["https://pypi.org"]}`, `allow: "https://pypi.org"`},
+		{"all of it", `{"allow":["*","example.org","*.example.org","10.0.0.0/8","::1"],"deny":["x.org"],"allowPorts":["80","8000-8999"],"denyPorts":["25"]}`, ""},
+		{"a URL", `{"allow":["https://example.org"]}`, `allow: "https://example.org"`},
 		{"a star inside", `{"deny":["a.*.org"]}`, `deny: "a.*.org"`},
-		{"a star behind", `{"deny":["pypi.*"]}`, `deny: "pypi.*"`},
+		{"a star behind", `{"deny":["example.*"]}`, `deny: "example.*"`},
 		{"odd address", `{"allow":["127.1"]}`, `allow: "127.1"`},
 		{"odd network", `{"allow":["10.0.0.0/40"]}`, `allow: "10.0.0.0/40"`},
 		{"mapped network", `{"allow":["::ffff:10.0.0.0/104"]}`, "IPv4 network"},
