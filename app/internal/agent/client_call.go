@@ -16,10 +16,9 @@ import (
 
 // facts are what was seen of one call.
 type facts struct {
-	jwe      string
-	sent     atomic.Bool // its headers left for the sandbox
-	answered atomic.Bool // by something that speaks gRPC: the agent, not the proxy
-	ended    atomic.Bool // with a status of the agent's
+	jwe   string
+	sent  atomic.Bool // its headers left for the sandbox
+	ended atomic.Bool // with a status of gRPC, so of the agent and not the proxy
 }
 
 type factsKey struct{}
@@ -27,14 +26,13 @@ type factsKey struct{}
 // reset forgets what was seen, before another call with the same context.
 func (f *facts) reset() {
 	f.sent.Store(false)
-	f.answered.Store(false)
 	f.ended.Store(false)
 }
 
-func (f *facts) wasAnswered() bool { return f != nil && f.answered.Load() }
+func (f *facts) answered() bool { return f != nil && f.ended.Load() }
 
-// watchCalls notes the facts of each call. The proxy's own refusals come as
-// plain HTTP, so what has a gRPC content type is the agent's.
+// watchCalls notes the facts of each call. The proxy's own refusals are plain
+// HTTP, which the library turns into a status but not into a trailer.
 type watchCalls struct{}
 
 var _ stats.Handler = watchCalls{}
@@ -51,11 +49,8 @@ func (watchCalls) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	switch s.(type) {
 	case *stats.OutHeader:
 		f.sent.Store(true)
-	case *stats.InHeader:
-		f.answered.Store(true)
 	case *stats.InTrailer:
 		f.ended.Store(true)
-		f.answered.Store(true)
 	}
 }
 

@@ -94,7 +94,7 @@ func translate(err error, f *facts) error {
 		return &Error{Code: CodeTimeout, Msg: "the time of the call is up", Err: err}
 	}
 	s := status.Convert(err)
-	if !f.wasAnswered() {
+	if !f.answered() {
 		return unanswered(s)
 	}
 	e := &Error{Msg: "agent: " + s.Message(), Code: CodeInternal}

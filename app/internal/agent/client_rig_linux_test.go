@@ -2,9 +2,14 @@ package agent
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -69,6 +74,7 @@ func newProxy(t *testing.T, addr string, secure bool) *proxy {
 	}
 	if secure {
 		p.front.EnableHTTP2 = true
+		p.front.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(t)}}
 		p.front.StartTLS()
 	} else {
 		p.front.Config.Protocols = &h2c
@@ -80,6 +86,24 @@ func newProxy(t *testing.T, addr string, secure bool) *proxy {
 		transport.CloseIdleConnections()
 	})
 	return p
+}
+
+// certificate is one for proxyHost that vouches for itself.
+func certificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{proxyHost}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // page answers as the platform does: HTML, and nothing of gRPC.
@@ -193,10 +217,8 @@ func newClientRig(t *testing.T, secure bool, edit func(*Config)) *clientRig {
 		Clock: quick{clockwork.NewRealClock()},
 	}
 	if secure {
-		// The test server's certificate is for example.com.
-		pair := r.proxy.front.TLS.Certificates[0]
-		cfg.Roots = r.proxy.front.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
-		_ = tls.Certificate(pair)
+		cfg.Roots = x509.NewCertPool()
+		cfg.Roots.AddCert(r.proxy.front.Certificate())
 	}
 	c, err := NewClient(cfg)
 	if err != nil {
