@@ -11,9 +11,9 @@ import (
 
 // An endpoint is <uuid>.lambda-microvm.<region>. and one of these.
 const (
-	endpointMark  = "lambda-microvm"
-	suffixAWS     = "on.aws"
-	suffixLoopack = "localhost" // resolves to this computer everywhere, without DNS
+	endpointMark   = "lambda-microvm"
+	suffixAWS      = "on.aws"
+	suffixLoopback = "localhost" // resolves to this computer everywhere, without DNS
 )
 
 // suffixFor returns what endpoints end in for clients of a listener.
@@ -21,7 +21,7 @@ func (s *Server) suffixFor(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		_, port, err := net.SplitHostPort(tcp.String())
 		if err == nil {
-			return suffixLoopack + ":" + port
+			return suffixLoopback + ":" + port
 		}
 	}
 	return suffixAWS
@@ -47,7 +47,7 @@ func splitEndpoint(host string) (label, rest string) {
 func isEndpoint(host, region string) bool {
 	_, rest := splitEndpoint(host)
 	mark := endpointMark + "." + region + "."
-	return rest == mark+suffixAWS || rest == mark+suffixLoopack
+	return rest == mark+suffixAWS || rest == mark+suffixLoopback
 }
 
 // VM finds the VM behind an endpoint, for the data plane.

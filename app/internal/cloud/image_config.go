@@ -17,8 +17,11 @@ func (s *Server) checkConfig(c versionConfig) (versionConfig, error) {
 	if err != nil {
 		return c, err
 	}
-	if base.account != "aws" || base.name != ManagedImage {
-		return c, invalid("Unknown base MicroVM image: %s", printable(*c.BaseImageArn))
+	switch {
+	case base.account != "aws":
+		return c, invalid("baseImageArn must be a managed base MicroVM image: %s", printable(*c.BaseImageArn))
+	case base.name != ManagedImage:
+		return c, notFound(kindImage, *c.BaseImageArn)
 	}
 	number := baseVersions[0]
 	if c.BaseImageVersion != nil {

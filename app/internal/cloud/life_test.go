@@ -213,6 +213,32 @@ func TestHookFailures(t *testing.T) {
 	}
 }
 
+// TestHookPortClosed uses an image whose hooks are on a port where nothing
+// listens.
+func TestHookPortClosed(t *testing.T) {
+	r := newRig(t, nil)
+	in := boxImage("box")
+	in.Hooks = &wire.Hooks{
+		Port:              new(int32(1)),
+		MicrovmHooks:      &wire.MicrovmHooks{Run: wire.HookStateEnabled},
+		MicrovmImageHooks: &wire.MicrovmImageHooks{Ready: wire.HookStateEnabled},
+	}
+	r.must("CreateMicrovmImage", in, nil)
+	r.clock.Advance(time.Second)
+	var out wire.RunMicrovmOutput
+	r.must("RunMicrovm", &wire.RunMicrovmInput{ImageIdentifier: new(r.ImageARN("box"))}, &out)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := r.clock.BlockUntilContext(ctx, 2); err != nil { // lifetime, and the wait for the port
+		t.Fatal(err)
+	}
+	r.clock.Advance(bootTime)
+	r.reach(*out.MicrovmId, wire.MicrovmStateTerminated)
+	if got := r.reason(*out.MicrovmId); !strings.HasPrefix(got, "Run lifecycle hook connection was refused.") {
+		t.Errorf("reason = %q", got)
+	}
+}
+
 // TestDefaultHookTimeout uses an image whose hooks name no timeouts: they have
 // one second.
 func TestDefaultHookTimeout(t *testing.T) {

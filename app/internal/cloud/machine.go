@@ -20,7 +20,7 @@ type Launcher interface {
 // A Spec is what a machine is to be.
 type Spec struct {
 	ID        string            // the VM's identifier
-	Template  string            // what is inside; see [TemplateOf]
+	Template  string            // what is inside: [LocalImage], or a name the launcher knows
 	Env       map[string]string // for the main process
 	MemoryMiB int
 	CPUs      int

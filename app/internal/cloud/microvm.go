@@ -89,6 +89,12 @@ func (s *Server) listMicrovms(ctx context.Context, in *wire.ListMicrovmsInput) (
 			all = append(all, v)
 		}
 	}
+	if len(all) == 0 && in.ImageIdentifier != nil {
+		if _, err := s.imageLocked(*in.ImageIdentifier); err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+	}
 	s.mu.Unlock()
 	// By identifier, which is random: no order that means anything, but one
 	// that a cursor can go on from.
