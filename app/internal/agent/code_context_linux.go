@@ -307,12 +307,19 @@ func (c *codeContext) signal(x *execution, kill bool) {
 	}
 }
 
+func (c *codeContext) rushLocked() {
+	if c.current != nil {
+		c.current.rush()
+	}
+}
+
 // restart ends the kernel and waits for the next.
 func (c *codeContext) restart(ctx context.Context) error {
 	c.mu.Lock()
 	k := c.kernel
 	if k != nil {
 		c.ending = nameRestarted
+		c.rushLocked()
 	}
 	c.mu.Unlock()
 	if k != nil {
@@ -354,6 +361,7 @@ func (c *codeContext) rotate(ctx context.Context, env map[string]string) error {
 func (c *codeContext) destroy() {
 	c.modify(func() {
 		c.ended, c.ending = true, nameDestroyed
+		c.rushLocked()
 		if c.cancel != nil {
 			c.cancel()
 		}

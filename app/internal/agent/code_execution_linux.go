@@ -41,6 +41,7 @@ type execution struct {
 	late    bool // its time is up
 	stopped bool // it has been interrupted
 	timers  []*runTimer
+	rushing sync.Once
 }
 
 func newExecution(c *codeContext, cell kernel.Cell, timeout time.Duration) *execution {
@@ -103,6 +104,9 @@ func (x *execution) fail(e *kernel.Error) {
 	x.push(errorEvent(e))
 }
 
+// rush lets no slow reader hold up the cell any more.
+func (x *execution) rush() { x.rushing.Do(func() { close(x.hurry) }) }
+
 func (x *execution) timeoutText(what string) string {
 	return fmt.Sprintf("the cell ran longer than %v %s", x.timeout, what)
 }
@@ -112,7 +116,7 @@ func (x *execution) timeoutText(what string) string {
 func (x *execution) finish(name, value string) {
 	x.begin(x.countNow()) // a cell that never ran has a beginning all the same
 	x.mu.Lock()
-	late, failed, count := x.late, x.failed, x.count
+	late, failed, stopped, count := x.late, x.failed, x.stopped, x.count
 	for _, t := range x.timers {
 		t.stop()
 	}
@@ -121,6 +125,8 @@ func (x *execution) finish(name, value string) {
 	switch {
 	case name == nameDied && late:
 		x.fail(&kernel.Error{Name: nameTimeout, Value: x.timeoutText("and could not be interrupted: the kernel was restarted, its variables are gone")})
+	case name == nameDied && stopped:
+		x.fail(&kernel.Error{Name: nameRestarted, Value: "the cell could not be interrupted: the kernel was restarted, its variables are gone"})
 	case name != "":
 		x.fail(&kernel.Error{Name: name, Value: value})
 	case late && !failed:
@@ -169,7 +175,7 @@ func (x *execution) stop(f func(last bool)) bool {
 		return false
 	}
 	x.stopped = true
-	close(x.hurry)
+	x.rush()
 	clock := x.context.svc.cfg.clock
 	x.timers = append(x.timers,
 		clock.afterFunc(interruptGrace/2, func() { f(false) }),

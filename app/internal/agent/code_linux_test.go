@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -300,15 +301,15 @@ func TestFinishedAreForgottenInRunningTime(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	tests := []struct{ name, code, want, next string }{
-		{"interrupted", "time.sleep(600)", "o:on\n|!:ExecutionTimeout", "r:1"},
-		{"swallowed", "try: time.sleep(600)\nexcept KeyboardInterrupt: pass", "o:on\n|!:ExecutionTimeout", "r:1"},
-		{"own error", "try: time.sleep(600)\nexcept KeyboardInterrupt: raise ValueError", "o:on\n|!:ValueError", "r:1"},
+		{"interrupted", "print('on'); time.sleep(600)", "o:on\n|!:ExecutionTimeout", "r:1"},
+		{"swallowed", "try: print('on'); time.sleep(600)\nexcept KeyboardInterrupt: pass", "o:on\n|!:ExecutionTimeout", "r:1"},
+		{"own error", "try: print('on'); time.sleep(600)\nexcept KeyboardInterrupt: raise ValueError", "o:on\n|!:ValueError", "r:1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			clock := clockwork.NewFakeClock()
 			r := newCodeRig(t, clock)
-			s := r.execute(t, &agentpb.ExecuteRequest{Code: "import time\nx = 1\nprint('on')\n" + tt.code, TimeoutMs: 60_000})
+			s := r.execute(t, &agentpb.ExecuteRequest{Code: "import time\nx = 1\n" + tt.code, TimeoutMs: 60_000})
 			s.until(t, "on\n")
 			clock.Advance(61 * time.Second)
 			if got := s.rest(t); got != tt.want {
@@ -321,14 +322,22 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// deaf is a cell that no interrupt ends.
+const deaf = `import time
+begun = False
+while True:
+    try:
+        if not begun:
+            begun = True
+            print('on')
+        time.sleep(600)
+    except KeyboardInterrupt:
+        print('no')`
+
 func TestTimeoutOfADeafCell(t *testing.T) {
 	clock := clockwork.NewFakeClock()
 	r := newCodeRig(t, clock)
-	s := r.execute(t, &agentpb.ExecuteRequest{TimeoutMs: 60_000, Code: `import time
-print('on')
-while True:
-    try: time.sleep(600)
-    except KeyboardInterrupt: print('no')`})
+	s := r.execute(t, &agentpb.ExecuteRequest{TimeoutMs: 60_000, Code: deaf})
 	s.until(t, "on\n")
 	waits := r.execute(t, &agentpb.ExecuteRequest{Code: "1"})
 	c, _ := r.service.context(defaultContext)
@@ -346,6 +355,22 @@ while True:
 	}
 	if got := r.run(t, "1"); !strings.HasPrefix(got, "e:[the Python kernel was restarted") || !strings.HasSuffix(got, "|r:1") {
 		t.Errorf("the next cell gave %q", got)
+	}
+}
+
+func TestCancelOfADeafCell(t *testing.T) {
+	clock := clockwork.NewFakeClock()
+	r := newCodeRig(t, clock)
+	s := r.execute(t, &agentpb.ExecuteRequest{Code: deaf})
+	s.until(t, "on\n")
+	watch := r.reattach(t, "default", s.id, 1)
+	s.cancel()
+	watch.until(t, "no\n")
+	clock.Advance(interruptGrace / 2)
+	watch.until(t, "no\nno\n")
+	clock.Advance(interruptGrace)
+	if got := watch.rest(t); got != "o:on\nno\nno\n|!:KernelRestarted" {
+		t.Errorf("cell gave %q", got)
 	}
 }
 
@@ -485,6 +510,29 @@ func TestKeepAlive(t *testing.T) {
 		}
 	}
 	s.cancel()
+}
+
+// BenchmarkExecute is a warm 1+1 from the client to the kernel and back.
+func BenchmarkExecute(b *testing.B) {
+	for _, plain := range []bool{false, true} {
+		b.Run(map[bool]string{false: "ipython", true: "plain"}[plain], func(b *testing.B) {
+			r := &codeRig{}
+			r.serve(b, clockwork.NewRealClock(), func(string, map[string]string) (kernel.Config, error) {
+				return kernel.Config{Python: "/usr/bin/python3", Plain: plain, Dir: "/tmp", Env: []string{"PATH=/usr/bin", "HOME=/tmp"}}, nil
+			})
+			var took []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				stream, err := r.Execute(b.Context(), &agentpb.ExecuteRequest{Code: "1+1"})
+				for err == nil {
+					_, err = stream.Recv()
+				}
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+		})
+	}
 }
 
 func TestNoPython(t *testing.T) {

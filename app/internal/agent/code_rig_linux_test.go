@@ -53,7 +53,7 @@ func newCodeRig(t *testing.T, base clockwork.Clock) *codeRig {
 }
 
 // serve runs a service that starts its kernels by command.
-func (r *codeRig) serve(t *testing.T, base clockwork.Clock, command func(string, map[string]string) (kernel.Config, error)) {
+func (r *codeRig) serve(t testing.TB, base clockwork.Clock, command func(string, map[string]string) (kernel.Config, error)) {
 	t.Helper()
 	r.gate, r.clock = newGate(), newRunClock(base)
 	r.service = newCodeService(codeConfig{
@@ -82,7 +82,11 @@ func (r *codeRig) serve(t *testing.T, base clockwork.Clock, command func(string,
 			t.Errorf("serve: %v", err)
 		}
 	})
-	eventually(t, "the default kernel", r.service.ready)
+	for end := time.Now().Add(time.Minute); !r.service.ready(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the default kernel does not get ready")
+		}
+	}
 }
 
 // A codeStream reads one stream, and notes what the protocol promises of it.

@@ -315,6 +315,26 @@ func TestCloseLeavesNothing(t *testing.T) {
 	})
 }
 
+func TestNothingLeaks(t *testing.T) {
+	fds := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	open(t, true).Close()
+	before := fds()
+	for range 10 {
+		k := open(t, true)
+		run(t, k, "1")
+		k.Close()
+	}
+	if after := fds(); after > before {
+		t.Errorf("%d descriptors are open after ten kernels, %d before", after, before)
+	}
+}
+
 func TestStartFails(t *testing.T) {
 	if _, err := kernel.Start(t.Context(), kernel.Config{Python: "/nowhere/python3"}); err == nil {
 		t.Error("a kernel started without an interpreter")
