@@ -42,7 +42,7 @@ func TestEndpoint(t *testing.T) {
 		{"iso-f", "us-isof-south-1", "", dual, "https://lambda.us-isof-south-1.api.aws.hci.ic.gov"},
 		{"region yet to come", "xx-moon-1", "", 0, "https://lambda.xx-moon-1.amazonaws.com"},
 		{"custom", "us-east-1", "http://127.0.0.1:8080", 0, "http://127.0.0.1:8080"},
-		{"custom with path", "us-east-1", "https://proxy.example/a%2Fb/", 0, "https://proxy.example/a%2Fb/"},
+		{"custom with path", "us-east-1", "https://gateway.example/a%2Fb/", 0, "https://gateway.example/a%2Fb/"},
 		{"custom and fips", "us-east-1", "http://localhost", fips, "error: FIPS and custom endpoint"},
 		{"custom and dual-stack", "us-east-1", "http://localhost", dual, "error: dual-stack and custom endpoint"},
 		{"custom and fips region", "fips-us-east-1", "http://localhost", 0, "error: FIPS and custom endpoint"},
