@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,6 +92,10 @@ func (t *tree) stopAllLocked(ctx context.Context) error {
 				continue
 			case 'Z', 'X':
 				continue
+			case 'D': // in the kernel, e.g. a parent in vfork: it can't come out any more
+				if have[p.pid] {
+					continue
+				}
 			}
 			running++
 			if have[p.pid] { // told already, and on its way
@@ -113,6 +118,7 @@ func (t *tree) stopAllLocked(ctx context.Context) error {
 		if !t.alive() {
 			return ErrEnded
 		}
+		time.Sleep(200 * time.Microsecond)
 	}
 }
 

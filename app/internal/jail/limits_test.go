@@ -1,0 +1,54 @@
+//go:build linux
+
+package jail
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+func TestLimits(t *testing.T) {
+	spec := newSpec(t)
+	spec.MemoryMiB, spec.DiskMiB, spec.PIDs = 512, 64, 100
+	tests := []struct {
+		name, script, want string
+	}{
+		{"memory of one process", python("try:\n  b = bytearray(700 << 20)\n  print('worked')\nexcept MemoryError:\n  print('MemoryError')"), "MemoryError"},
+		{"enough memory", python("b = bytearray(300 << 20)\nprint('worked')"), "worked"},
+		{"memory of many", `exec 2>/dev/null; for i in 1 2 3; do /usr/bin/python3 -c 'b = bytearray(300 << 20)
+import time; time.sleep(600)' & pids="$pids $!"; done; n=0; for p in $pids; do
+wait $p; [ $? = 137 ] && break; done; for p in $pids; do kill -0 $p 2>/dev/null && n=$((n+1)); done; kill $pids 2>/dev/null; [ $n -lt 3 ] && echo one ended`, "one ended"},
+		{"disk full", "head -c 100M /dev/zero 2>/dev/null >big || echo full; stat -c %s big | awk '{print ($1 < 68000000)}'; rm big", "full\n1"},
+		{"disk full elsewhere", "head -c 40M /dev/zero >a; head -c 40M /dev/zero 2>/dev/null >/tmp/b || echo full; rm a /tmp/b", "full"},
+		{"disk full in memory", "head -c 40M /dev/zero >a; head -c 40M /dev/zero 2>/dev/null >/dev/shm/b || echo full; rm a /dev/shm/b", "full"},
+		{"file size seen", "df -m ~ | awk 'NR==2 {print $2}'", "64"},
+		{"no core file", "ulimit -c", "0"},
+		{"fork bomb", `n=0; for i in $(seq 300); do sleep 600 & done 2>/dev/null; echo made`, ""}, // the shell may give up
+		{"the agent lives on", "kill -KILL -1; echo yes", "yes"}, // -1 spares the shell
+		{"many files", "mkdir m && cd m && seq 10000 | xargs touch && ls | wc -l; cd; rm -r m", "10000"},
+	}
+	j := startJail(t, spec)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, failed := sh(t, j, tt.script)
+			if tt.want != "" && out != tt.want {
+				t.Errorf("got %q (%s), want %q", out, failed, tt.want)
+			}
+			if n := threads(j); n > spec.PIDs+pidReserve {
+				t.Errorf("%d threads in the jail", n)
+			}
+		})
+	}
+}
+
+// threads counts the threads of all processes in the jail.
+func threads(j Jail) int {
+	n := 0
+	for _, p := range descendants(j.(*tree).cmd.Process.Pid) {
+		if tasks, err := os.ReadDir("/proc/" + strconv.Itoa(p.pid) + "/task"); err == nil {
+			n += len(tasks)
+		}
+	}
+	return n
+}
