@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -124,15 +125,14 @@ func FuzzCursor(f *testing.F) {
 	f.Add("AAAA")
 	f.Add(good[:40])
 	f.Fuzz(func(t *testing.T, token string) {
+		// The seed alone opens, and as what it is. Each process of the fuzzer
+		// has a seed of its own, so its text can't be compared.
 		after, err := box.open(token, "list")
-		switch {
-		case token == "" && after == "" && err == nil:
-		case err == nil && after == "x": // only the very same text, but for its unused bits
-			if strings.TrimRight(token, "\r\n")[:40] != good[:40] {
-				t.Errorf("%q was taken", token)
-			}
-		case err == nil:
+		if err == nil && after != "x" && token != "" {
 			t.Errorf("%q opened as %q", token, after)
+		}
+		if _, ok := errors.AsType[*apiError](err); err != nil && !ok {
+			t.Errorf("open = %v, not an answer", err)
 		}
 	})
 }
