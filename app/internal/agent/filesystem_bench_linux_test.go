@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/arenero/arenero/app/internal/agent/agentpb"
 )
 
 const benchSize = 64 << 20
@@ -53,54 +51,37 @@ func BenchmarkCat(b *testing.B) {
 	}
 }
 
-func BenchmarkFilesRead(b *testing.B) {
+// benchClient is a client on the unix socket of a file service.
+func benchClient(b *testing.B) (*Client, *fileRig) {
 	r := newFileRigIn(b, "unix", benchHome(b))
 	r.fs.deny = nil // it holds /dev
+	c, err := NewClient(ClientConfig{Host: "bench", Plain: true, Dial: r.dial})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	return c, r
+}
+
+func BenchmarkFilesRead(b *testing.B) {
+	c, r := benchClient(b)
 	if err := os.WriteFile(r.path("f"), make([]byte, benchSize), 0o644); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(benchSize)
 	for b.Loop() {
-		stream, err := r.Read(b.Context(), &agentpb.ReadRequest{Path: "f"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		for {
-			res, err := stream.Recv()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			n += len(res.Chunk)
-		}
-		if n != benchSize {
-			b.Fatal(n)
+		if n, err := c.ReadFile(b.Context(), "f", "", io.Discard); n != benchSize || err != nil {
+			b.Fatal(n, err)
 		}
 	}
 }
 
 func BenchmarkFilesWrite(b *testing.B) {
-	r := newFileRigIn(b, "unix", benchHome(b))
-	r.fs.deny = nil // it holds /dev
+	c, _ := benchClient(b)
+	content := make([]byte, benchSize)
 	b.SetBytes(benchSize)
-	chunk := bytes.Repeat([]byte("x"), 512<<10)
 	for b.Loop() {
-		stream, err := r.Write(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := stream.Send(file("f", "")); err != nil {
-			b.Fatal(err)
-		}
-		for range benchSize / len(chunk) {
-			if err := stream.Send(&agentpb.WriteRequest{Chunk: chunk}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if _, err := stream.CloseAndRecv(); err != nil {
+		if _, err := c.WriteFile(b.Context(), Upload{Path: "f", Content: bytes.NewReader(content)}); err != nil {
 			b.Fatal(err)
 		}
 	}

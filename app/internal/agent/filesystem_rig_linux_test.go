@@ -26,6 +26,7 @@ type fileRig struct {
 	fs   *filesystem
 	gate *gate
 	home string
+	dial func(context.Context) (net.Conn, error)
 }
 
 func newFileRig(t testing.TB, network string) *fileRig {
@@ -69,13 +70,12 @@ func newFileRigIn(t testing.TB, network, home string) *fileRig {
 	}
 	go srv.Serve(ln)
 	t.Cleanup(srv.Stop)
+	r.dial = func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, ln.Addr().String())
+	}
 	cc, err := grpc.NewClient("passthrough:///files",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithInitialWindowSize(4<<20), grpc.WithInitialConnWindowSize(8<<20),
-		grpc.WithWriteBufferSize(64<<10), grpc.WithReadBufferSize(64<<10),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, ln.Addr().String())
-		}))
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return r.dial(ctx) }))
 	if err != nil {
 		t.Fatal(err)
 	}
