@@ -77,15 +77,8 @@ func (s *Server) serveData(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m.drop { // the app sees the request, and the client never the answer
-		s.proxy.ServeHTTP(&deaf{header: http.Header{}}, r)
+		s.proxy.ServeHTTP(dataplane.Deaf(w), r)
 		panic(http.ErrAbortHandler)
 	}
 	s.proxy.ServeHTTP(w, r)
 }
-
-// A deaf is a ResponseWriter that nothing comes out of.
-type deaf struct{ header http.Header }
-
-func (d *deaf) Header() http.Header         { return d.header }
-func (d *deaf) Write(p []byte) (int, error) { return len(p), nil }
-func (d *deaf) WriteHeader(int)             {}

@@ -119,12 +119,11 @@ type suffixKey struct{}
 // for several listeners at once; it leaves VMs alone.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	suffix := s.suffixFor(ln.Addr())
+	base := context.WithValue(context.WithoutCancel(ctx), suffixKey{}, suffix)
 	srv := dataplane.NewServer(s, s.cfg.Log)
-	srv.BaseContext = func(net.Listener) context.Context {
-		return context.WithValue(context.WithoutCancel(ctx), suffixKey{}, suffix)
-	}
+	srv.BaseContext = func(net.Listener) context.Context { return base }
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(s.proxy.Listen(ln)) }()
+	go func() { done <- srv.Serve(s.proxy.Listen(base, ln, s)) }()
 	select {
 	case err := <-done:
 		return fmt.Errorf("serve %s: %w", ln.Addr(), err)

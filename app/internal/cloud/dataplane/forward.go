@@ -31,11 +31,29 @@ const (
 
 // forward passes r on and its answer back.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, x *exchange) (err error) {
+	if st, ok := w.(*stream); ok {
+		return p.attempt(r, x, func(s *session) error { return st.join(r, x, s) })
+	}
 	body := newBody(w, r, x.vm)
 	defer func() { body.finish(err) }()
 	if closed(x.vm.Cut()) {
 		body.hold()
 	}
+	return p.attempt(r, x, func(s *session) error {
+		if x.call.upgrade {
+			return p.upgrade(w, r, x, s)
+		}
+		err := p.roundTrip(w, r, x, s, body)
+		if err != nil && err != errAborted && body.failed() {
+			return bad("The request body is malformed")
+		}
+		return err
+	})
+}
+
+// attempt wakes the VM and makes a try; another if the VM has fallen asleep
+// before anything was sent.
+func (p *Proxy) attempt(r *http.Request, x *exchange, try func(*session) error) error {
 	x.vm.Touch() // an idle timer that is about to fire must not
 	for range 3 {
 		s, err := p.awake(r.Context(), x.lane, x.vm)
@@ -43,28 +61,21 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, x *exchange) (er
 			return err
 		}
 		x.vm.Touch()
-		if x.call.upgrade {
-			err = p.upgrade(w, r, x, s)
-		} else {
-			err = p.roundTrip(w, r, x, s, body)
-		}
+		err = try(s)
 		if err == nil || err == errAborted {
 			return err
 		}
 		_, unsent := errors.AsType[*dialError](err)
-		if refusal, ok := errors.AsType[*Refusal](err); ok {
-			return refusal
-		}
 		switch {
 		case s.ended() && unsent:
 			continue // fell asleep under our hands: wake it again
 		case s.ended():
 			return errUnreachable
-		case body.failed():
-			return bad("The request body is malformed")
-		default:
-			return errApp
 		}
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			return refusal
+		}
+		return errApp
 	}
 	return errUnreachable
 }
@@ -85,8 +96,7 @@ func (p *Proxy) roundTrip(w http.ResponseWriter, r *http.Request, x *exchange, s
 // isGRPC says whether r can only be meant for an HTTP/2 server. The proxy of
 // AWS passes gRPC without being told to force HTTP/2.
 func isGRPC(r *http.Request) bool {
-	t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	return r.ProtoMajor == 2 && (t == "application/grpc" || strings.HasPrefix(t, "application/grpc+"))
+	return r.ProtoMajor == 2 && isGRPCType(r.Header.Get("Content-Type"))
 }
 
 // outgoing returns the request as the app shall see it.

@@ -179,7 +179,7 @@ func newRig(t testing.TB) *rig {
 	ln := listen(t)
 	r.addr = ln.Addr().String()
 	srv := NewServer(r.proxy, log)
-	go srv.Serve(r.proxy.Listen(ln))
+	go srv.Serve(r.proxy.Listen(t.Context(), ln, r.proxy))
 	t.Cleanup(func() {
 		srv.Close()
 		r.proxy.Close()

@@ -49,10 +49,6 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// Listen wraps ln so that gRPC connections to VMs take a short way. Give the
-// result to Serve of a server made by [NewServer].
-func (p *Proxy) Listen(ln net.Listener) net.Listener { return ln }
-
 var (
 	errUnknownHost = &Refusal{http.StatusForbidden, CodeUnauthorized, "There is no MicroVM at this endpoint"}
 	errUnreachable = &Refusal{http.StatusBadGateway, CodeVMUnreachable, "The MicroVM can't be reached"}

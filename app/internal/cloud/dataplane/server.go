@@ -17,6 +17,9 @@ const (
 
 const bufferSize = 64 << 10
 
+// idleTime is how long a connection without requests is kept.
+const idleTime = 10 * time.Minute
+
 // NewServer returns a server for h that speaks HTTP/1.1 and HTTP/2 without TLS.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	var p http.Protocols
@@ -28,7 +31,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		Protocols:                    &p,
 		HTTP2:                        h2Config(),
 		ReadHeaderTimeout:            30 * time.Second,
-		IdleTimeout:                  10 * time.Minute,
+		IdleTimeout:                  idleTime,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
@@ -62,7 +65,7 @@ func newTransport(s *session) *http.Transport {
 // newTransportH2 returns the HTTP/2 client of a session.
 func newTransportH2(s *session) *http.Transport {
 	t := newTransport(s)
-	t.IdleConnTimeout = 10 * time.Minute
+	t.IdleConnTimeout = idleTime
 	t.HTTP2 = h2Config()
 	t.Protocols.SetHTTP1(false)
 	t.Protocols.SetUnencryptedHTTP2(true)
