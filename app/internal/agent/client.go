@@ -60,7 +60,7 @@ const (
 
 	maxAnswer    = 64 << 20
 	clientWindow = 4 << 20 // of a stream, and twice that of a connection
-	clientBuffer = 64 << 10
+	clientBuffer = 128 << 10
 )
 
 // A Client speaks to the agent of one sandbox, over at most two connections

@@ -58,7 +58,7 @@ func newFileRigIn(t testing.TB, network, home string) *fileRig {
 	r.fs.reserve = 0
 	srv := grpc.NewServer(grpc.ForceServerCodecV2(fileCodec{}), grpc.MaxRecvMsgSize(4<<20),
 		grpc.InitialWindowSize(4<<20), grpc.InitialConnWindowSize(8<<20),
-		grpc.WriteBufferSize(64<<10), grpc.ReadBufferSize(64<<10))
+		grpc.WriteBufferSize(128<<10), grpc.ReadBufferSize(128<<10))
 	agentpb.RegisterFilesystemServiceServer(srv, r.fs)
 	address := "127.0.0.1:0"
 	if network == "unix" {
