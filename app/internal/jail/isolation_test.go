@@ -92,7 +92,8 @@ func TestIsolation(t *testing.T) {
 		{"memory of the agent", "head -c 1 /proc/1/mem 2>&1 | sed 's/.*: //'", denied},
 		{"descriptors of the agent", "ls /proc/1/fd 2>&1 | sed 's/.*: //'", denied},
 		{"program of the agent", "readlink /proc/1/exe || echo no", "no"},
-		{"program file of the agent", "sh -c 'echo x >>/opt/arenero/arenero-agent' 2>&1 | sed 's/.*: //'", "Read-only file system|Permission denied"}, // the latter where its owner is root
+		{"program file of the agent", "sh -c 'echo x >>/opt/arenero/arenero-agent' 2>&1 | sed 's/.*: //'", "Text file busy|Permission denied"}, // the latter where its owner is root
+		{"mount of the agent", "grep ' /opt/arenero/arenero-agent ' /proc/self/mountinfo | cut -d' ' -f6 | cut -d, -f1-3", "ro,nosuid,nodev"},
 		{"root folder of the agent", "ls /proc/1/root/ 2>&1 | sed 's/.*: //'", denied},
 		{"descriptors", "ls /proc/self/fd | sort -n | tr '\\n' ' '", "0 1 2 3"}, // 3 is the folder ls reads
 		{"kill the agent", "for s in TERM INT HUP QUIT USR1 USR2 SEGV BUS ABRT PIPE KILL STOP; do kill -$s 1; done; sleep 0.2; echo alive", "alive"},
