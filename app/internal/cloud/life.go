@@ -223,11 +223,15 @@ func (v *microvm) finish(ctx context.Context, why error) error {
 		<-m.Done()
 		v.tasks.Wait()
 	}
-	v.mu.Lock()
-	v.ended = v.clock.Now()
-	v.setLocked(wire.MicrovmStateTerminated, v.lags.Read)
-	v.mu.Unlock()
 	return trouble
+}
+
+// conclude is the last change of state.
+func (v *microvm) conclude(at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ended = at
+	v.setLocked(wire.MicrovmStateTerminated, v.lags.Read)
 }
 
 // endingOf makes a reason of an error of live.

@@ -223,23 +223,21 @@ func (s *Server) carry(ctx context.Context, v *microvm) {
 	if err := v.finish(ctx, err); err != nil {
 		log.Error("machine not killed", "err", err)
 	}
-	rec := v.record()
-	log.Info("sandbox ended", "reason", rec.StateReason)
+	// On disk first: what has been seen to be over stays so after a crash.
+	rec, now := v.vmRecord, s.cfg.Clock.Now()
+	rec.State, rec.StateReason, rec.TerminatedAt = wire.MicrovmStateTerminated, v.why(), new(now.UTC())
 	if err := s.store.put(dirVMs, v.MicrovmID, rec); err != nil {
 		log.Error("end not written down", "err", err)
 	}
+	v.conclude(now)
+	log.Info("sandbox ended", "reason", rec.StateReason)
 }
 
-// record is the VM as it is to be kept.
-func (v *microvm) record() vmRecord {
+// why is the VM's stateReason.
+func (v *microvm) why() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	rec := v.vmRecord
-	rec.State, rec.StateReason = v.state, v.reason
-	if !v.ended.IsZero() {
-		rec.TerminatedAt = new(v.ended.UTC())
-	}
-	return rec
+	return v.reason
 }
 
 // endedAt is when the VM was terminated, or whether it is alive.
