@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,8 +87,8 @@ func alive(t testing.TB, ps []process) int {
 	return n
 }
 
-// footprint counts what a leak would leave on this computer: descriptors,
-// mounts and children of this process, control groups and temporary files.
+// footprint counts what a leak would leave: goroutines, descriptors, mounts and
+// children of this process, control groups and temporary files.
 func footprint(t testing.TB) map[string]int {
 	t.Helper()
 	count := func(pattern string) int {
@@ -109,6 +110,7 @@ func footprint(t testing.TB) map[string]int {
 		return nil
 	})
 	return map[string]int{
+		"goroutines":  runtime.NumGoroutine(),
 		"descriptors": count("/proc/self/fd/*"),
 		"mounts":      strings.Count(string(mounts), "\n"),
 		"children":    len(below(t, os.Getpid())),

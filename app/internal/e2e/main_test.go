@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -156,9 +155,3 @@ func lines(s string) []string {
 
 // pause lets others work between two looks at the same thing.
 func pause() { time.Sleep(20 * time.Millisecond) }
-
-// ownGoroutines returns the stacks of all goroutines.
-func ownGoroutines() []string {
-	buf := make([]byte, 16<<20)
-	return strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
-}

@@ -121,6 +121,7 @@ func (r *rig) run(t testing.TB, edit func(*microvm.RunMicrovmInput), ports ...in
 	v := &vm{rig: r, id: *out.MicrovmId, host: *out.Endpoint, secret: base64.RawURLEncoding.EncodeToString(raw)}
 	v.mint(t, 60, append(ports, 8080)...)
 	conn := v.grpc(t)
+	defer conn.Close()
 	eventually(t, "the agent is ready", func() bool {
 		h, err := agentpb.NewHealthServiceClient(conn).Health(v.context(t), &agentpb.HealthRequest{})
 		return err == nil && h.AgentReady && h.KernelReady && h.SandboxId == v.id

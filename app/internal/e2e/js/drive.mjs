@@ -230,7 +230,7 @@ async function errors() {
     for (const want of declared(op)) {
       // The error that a client can bring about by itself, where there is one.
       if (want === "ValidationException" && spoiled[op]) await fail(op, want, spoiled[op]);
-      else if (want === "ResourceNotFoundException") {
+      else if (want === "ResourceNotFoundException" && !["CreateMicrovmImage", "ListMicrovms"].includes(op)) {
         await fail(op, want, op === "RunMicrovm" ? { imageIdentifier: arn("none") } : inputs[op]);
       } else if (want === "InvalidParameterValueException") {
         await fail(op, want, { ...inputs[op], Resource: "not-an-arn" });
