@@ -64,9 +64,9 @@ func (c *codeContext) serve(ctx context.Context) {
 			wait = time.Second
 			c.svc.cfg.log.Info("kernel started", "context", c.id, "pid", k.Pid(), "python", k.Info().Python, "ipython", k.Info().IPython)
 			c.modify(func() { c.kernel, c.failed, c.ran = k, nil, false })
-			spoiled := c.work(ctx, k)
+			c.work(ctx, k)
 			k.Close()
-			c.lost(ctx, k, spoiled)
+			c.lost(k)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -84,7 +84,12 @@ func (c *codeContext) serve(ctx context.Context) {
 		}
 		wait = min(2*wait, 30*time.Second)
 	}
-	c.abort(nameDestroyed, "the context was destroyed before the cell could run")
+	c.mu.Lock()
+	queue := c.dropLocked()
+	c.mu.Unlock()
+	for _, x := range queue {
+		x.finish(nameDestroyed, "the context was destroyed before the cell could run")
+	}
 }
 
 // start runs a kernel.
@@ -126,9 +131,8 @@ func (c *codeContext) state() (*kernel.Kernel, error) {
 	return c.kernel, c.failed
 }
 
-// work runs cells until the kernel dies or ctx is done. It reports whether a
-// cell took the kernel with it.
-func (c *codeContext) work(ctx context.Context, k *kernel.Kernel) (spoiled bool) {
+// work runs cells until the kernel dies or ctx is done.
+func (c *codeContext) work(ctx context.Context, k *kernel.Kernel) {
 	for {
 		x := c.next()
 		if x == nil {
@@ -138,13 +142,11 @@ func (c *codeContext) work(ctx context.Context, k *kernel.Kernel) (spoiled bool)
 			case <-k.Done():
 			case <-ctx.Done():
 			}
-			return false
+			return
 		}
-		if !c.run(ctx, k, x) {
-			return true
-		}
+		c.run(ctx, k, x)
 		if k.Err() != nil || ctx.Err() != nil {
-			return false
+			return
 		}
 	}
 }
@@ -161,8 +163,10 @@ func (c *codeContext) next() *execution {
 	return c.current
 }
 
-// run runs one cell. It reports false if the kernel died of it.
-func (c *codeContext) run(ctx context.Context, k *kernel.Kernel, x *execution) bool {
+// run runs one cell. Cells that are queued behind one that takes the kernel
+// with it don't run: they counted on its state. Those that come once its end
+// is told do.
+func (c *codeContext) run(ctx context.Context, k *kernel.Kernel, x *execution) {
 	x.watch()
 	_, err := k.Execute(ctx, x.cell, func(e kernel.Event) error {
 		x.handle(e)
@@ -171,11 +175,18 @@ func (c *codeContext) run(ctx context.Context, k *kernel.Kernel, x *execution) b
 	c.mu.Lock()
 	c.current = nil
 	ending := c.ending
-	again := err != nil && ending == "" && ctx.Err() == nil && !x.isBegun()
-	if again {
+	var doomed []*execution
+	again := false
+	switch {
+	case err == nil:
+	case ending == "" && ctx.Err() == nil && !x.isBegun():
 		// The kernel had died unseen. Nothing of the cell has run, so the
 		// next kernel may run it.
+		again = true
 		c.queue = slices.Insert(c.queue, 0, x)
+		c.kernel = nil
+	case ending == "":
+		doomed = c.dropLocked()
 	}
 	c.mu.Unlock()
 	var died *kernel.DiedError
@@ -190,35 +201,33 @@ func (c *codeContext) run(ctx context.Context, k *kernel.Kernel, x *execution) b
 	default:
 		x.finish(nameDestroyed, "the sandbox ends")
 	}
-	return err == nil || again
+	abort(doomed)
 }
 
-// lost takes the dead kernel k off. Cells that were queued behind one that
-// took the kernel with it don't run: they counted on its state.
-func (c *codeContext) lost(ctx context.Context, k *kernel.Kernel, spoiled bool) {
-	var ending string
+// dropLocked takes the kernel off, which is dead or about to be, and the cells
+// that wait for it.
+func (c *codeContext) dropLocked() (doomed []*execution) {
+	doomed, c.queue = c.queue, nil
+	c.kernel = nil
+	return doomed
+}
+
+// abort ends cells that never ran.
+func abort(doomed []*execution) {
+	for _, x := range doomed {
+		x.finish(nameAborted, "the kernel was restarted before the cell could run")
+	}
+}
+
+// lost notes that k is dead.
+func (c *codeContext) lost(k *kernel.Kernel) {
 	c.modify(func() {
-		ending = c.ending
-		c.kernel, c.ending = nil, ""
-		if ending == "" {
+		if c.ending == "" {
 			c.notice = kernelLostStart + k.Err().Error() + kernelLostEnd
 		}
+		c.kernel, c.ending = nil, ""
 	})
 	c.svc.cfg.log.Info("kernel ended", "context", c.id, "pid", k.Pid(), "err", k.Err())
-	if ctx.Err() == nil && (spoiled || ending != "") {
-		c.abort(nameAborted, "the kernel was restarted before the cell could run")
-	}
-}
-
-// abort ends the cells that wait.
-func (c *codeContext) abort(name, value string) {
-	c.mu.Lock()
-	queue := c.queue
-	c.queue = nil
-	c.mu.Unlock()
-	for _, x := range queue {
-		x.finish(name, value)
-	}
 }
 
 func (c *codeContext) takeNotice() string {
@@ -317,14 +326,17 @@ func (c *codeContext) rushLocked() {
 func (c *codeContext) restart(ctx context.Context) error {
 	c.mu.Lock()
 	k := c.kernel
+	var doomed []*execution
 	if k != nil {
 		c.ending = nameRestarted
 		c.rushLocked()
+		doomed = c.dropLocked()
 	}
 	c.mu.Unlock()
 	if k != nil {
 		k.Kill()
 	}
+	abort(doomed)
 	return c.awaitUp(ctx, k)
 }
 
