@@ -315,6 +315,17 @@ func TestCloseLeavesNothing(t *testing.T) {
 	})
 }
 
+// TestHomeStaysEmpty: users list their home, and what they did not put there
+// puzzles them.
+func TestHomeStaysEmpty(t *testing.T) {
+	both(t, func(t *testing.T, k *kernel.Kernel) {
+		run(t, k, "1/0")
+		if got := run(t, k, "import os\nos.listdir(os.environ['HOME'])").String(); got != "r:[]" {
+			t.Errorf("home holds %s", got)
+		}
+	})
+}
+
 func TestNothingLeaks(t *testing.T) {
 	fds := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
