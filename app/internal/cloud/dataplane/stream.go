@@ -35,8 +35,6 @@ type stream struct {
 	kept      []byte // frames of the client for the app to come
 }
 
-var _ http.ResponseWriter = (*stream)(nil)
-
 // maxKept bounds what a client can send before the app has given it a window.
 const maxKept = 128 << 10
 
@@ -392,10 +390,12 @@ func (st *stream) elsewhere() error {
 	told, last := t.moved, t.last
 	t.moved = true
 	t.mu.Unlock()
-	if err := st.refuse(codeRefused); err != nil || told {
-		return err
+	if !told { // first, for the client not to try again here
+		if err := t.client.goAway(last, codeNone); err != nil {
+			return err
+		}
 	}
-	return t.client.goAway(last, codeNone)
+	return st.refuse(codeRefused)
 }
 
 // refuse resets the stream, and has what the client still sends dropped.
@@ -438,73 +438,3 @@ func dataBytes(b []byte) int {
 	}
 	return n
 }
-
-// Header is part of [http.ResponseWriter].
-func (st *stream) Header() http.Header { return st.header }
-
-// WriteHeader is part of [http.ResponseWriter].
-func (st *stream) WriteHeader(status int) {
-	if st.status == 0 && status >= 200 {
-		st.status = status
-	}
-}
-
-// Write drops the text of a refusal: gRPC clients have no use for it.
-func (st *stream) Write(p []byte) (int, error) {
-	st.WriteHeader(http.StatusOK)
-	return len(p), nil
-}
-
-// answer sends the refusal.
-func (st *stream) answer() error {
-	if st.status < 0 {
-		return nil
-	}
-	st.WriteHeader(http.StatusOK)
-	b := appendStatus(nil, st.status)
-	for k, vs := range st.header {
-		if k == "Content-Length" || isHopByHop(k) { // of a body that isn't sent
-			continue
-		}
-		for _, v := range vs {
-			b = appendField(b, strings.ToLower(k), v)
-		}
-	}
-	if len(b) > minFrameSize {
-		return st.refuse(codeInternal)
-	}
-	t := st.tunnel
-	t.mu.Lock()
-	mine, upEnded := t.streams[st.id] == st, st.upEnded
-	t.mu.Unlock()
-	if !mine {
-		return nil // the client has left
-	}
-	if err := t.client.send(frameHeaders, flagEndHeaders|flagEndStream, st.id, b); err != nil {
-		return err
-	}
-	if upEnded {
-		st.leave()
-		return nil
-	}
-	return st.refuse(codeNone)
-}
-
-// Deaf returns a ResponseWriter from whose client all answers are kept.
-func Deaf(w http.ResponseWriter) http.ResponseWriter {
-	st, ok := w.(*stream)
-	if !ok {
-		return &deaf{http.Header{}}
-	}
-	st.tunnel.mu.Lock()
-	defer st.tunnel.mu.Unlock()
-	st.deaf = true
-	return st
-}
-
-type deaf struct{ header http.Header }
-
-func (d *deaf) Header() http.Header         { return d.header }
-func (d *deaf) Write(p []byte) (int, error) { return len(p), nil }
-func (d *deaf) WriteHeader(int)             {}
-func (d *deaf) Flush()                      {}

@@ -59,6 +59,9 @@ type upstream struct {
 // errElsewhere says that a call belongs on another connection.
 var errElsewhere = errors.New("another target than the tunnel's")
 
+// errDeaf says that an answer has come that the client must not hear.
+var errDeaf = errors.New("answer to a deaf client")
+
 // maxRefused is how many refused streams may be left open by a client.
 const maxRefused = 1000
 

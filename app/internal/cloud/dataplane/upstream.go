@@ -146,10 +146,9 @@ func (t *tunnel) passDown(app *upstream, f frame) error {
 	}
 	end := f.has(flagEndStream) && (f.kind == frameData || f.kind == frameHeaders)
 	if deaf && f.kind != frameWindow {
-		if err := t.swallow(app, f); err != nil {
-			return err
-		}
-	} else if err := t.passWhole(app, f); err != nil {
+		return errDeaf // to leave out one head would spoil all that follow
+	}
+	if err := t.passWhole(app, f); err != nil {
 		return err
 	}
 	switch {
@@ -183,23 +182,6 @@ func (t *tunnel) passWhole(app *upstream, f frame) error {
 		}
 		f = next
 	}
-}
-
-// swallow takes a frame for a client that shall not hear.
-func (t *tunnel) swallow(app *upstream, f frame) error {
-	if err := app.skip(f); err != nil {
-		return err
-	}
-	if f.kind == frameHeaders && !f.has(flagEndHeaders) {
-		return errProtocol // only tests make clients deaf: so much need not work
-	}
-	if f.kind != frameData {
-		return nil
-	}
-	if err := app.credit(0, f.length); err != nil || f.has(flagEndStream) {
-		return err
-	}
-	return app.credit(f.stream, f.length)
 }
 
 // adopt obeys the app's settings, and passes on those that are the client's
