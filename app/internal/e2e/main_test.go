@@ -19,10 +19,10 @@ import (
 var programs string
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
+	os.Exit(runTests(m))
 }
 
-func run(m *testing.M) int {
+func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "arenero-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

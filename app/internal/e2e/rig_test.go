@@ -100,6 +100,20 @@ type vm struct {
 // request; ports are those that the token opens.
 func (r *rig) run(t testing.TB, edit func(*microvm.RunMicrovmInput), ports ...int32) *vm {
 	t.Helper()
+	v := r.launch(t, edit)
+	v.mint(t, 60, append(ports, 8080)...)
+	conn := v.grpc(t)
+	defer conn.Close()
+	eventually(t, "the agent is ready", func() bool {
+		h, err := agentpb.NewHealthServiceClient(conn).Health(v.context(t), &agentpb.HealthRequest{})
+		return err == nil && h.AgentReady && h.KernelReady && h.SandboxId == v.id
+	})
+	return v
+}
+
+// launch starts a VM and waits for nothing.
+func (r *rig) launch(t testing.TB, edit func(*microvm.RunMicrovmInput)) *vm {
+	t.Helper()
 	raw := make([]byte, 32)
 	rand.Read(raw)
 	digest := sha256.Sum256(raw)
@@ -118,15 +132,7 @@ func (r *rig) run(t testing.TB, edit func(*microvm.RunMicrovmInput), ports ...in
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &vm{rig: r, id: *out.MicrovmId, host: *out.Endpoint, secret: base64.RawURLEncoding.EncodeToString(raw)}
-	v.mint(t, 60, append(ports, 8080)...)
-	conn := v.grpc(t)
-	defer conn.Close()
-	eventually(t, "the agent is ready", func() bool {
-		h, err := agentpb.NewHealthServiceClient(conn).Health(v.context(t), &agentpb.HealthRequest{})
-		return err == nil && h.AgentReady && h.KernelReady && h.SandboxId == v.id
-	})
-	return v
+	return &vm{rig: r, id: *out.MicrovmId, host: *out.Endpoint, secret: base64.RawURLEncoding.EncodeToString(raw)}
 }
 
 // mint replaces the token by one for ports.
