@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/arenero/arenero/app/internal/jail/nest"
 )
 
 // groupPrefix begins the name of every control group of ours; the id of the
@@ -125,7 +127,7 @@ func sweepGroups(parent string) {
 		if !ours || err != nil {
 			continue
 		}
-		if errors.Is(unix.Kill(n, 0), unix.ESRCH) {
+		if !processLives(n) {
 			unix.Rmdir(filepath.Join(parent, e.Name()))
 		}
 	}
@@ -153,15 +155,12 @@ func (g *group) limit(spec Spec) {
 	g.memory = g.write("memory.max", strconv.FormatInt(memory, 10)) == nil
 	g.write("memory.swap.max", "0")
 	g.write("memory.oom.group", "0")
-	g.pids = g.write("pids.max", strconv.Itoa(spec.PIDs+pidReserve)) == nil
+	g.pids = g.write("pids.max", strconv.Itoa(spec.PIDs+nest.Reserve)) == nil
 	if spec.CPUs > 0 {
 		const period = 100_000
 		g.cpu = g.write("cpu.max", fmt.Sprintf("%d %d", max(1000, int(spec.CPUs*period)), period)) == nil
 	}
 }
-
-// pidReserve is the room the nest leaves the agent beyond the user's processes.
-const pidReserve = 64
 
 func (g *group) write(file, value string) error {
 	f, err := os.OpenFile(filepath.Join(g.dir, file), os.O_WRONLY, 0) // never create: the folder may be a fake of a test

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/arenero/arenero/app/internal/jail/nest"
 )
 
 func TestLimits(t *testing.T) {
@@ -28,7 +30,7 @@ for h in hogs: h.kill(); h.wait()`), "one ended"},
 		{"no core file", "ulimit -c", "0"},
 		{"many files", "mkdir m && cd m && seq 10000 | xargs touch && ls | wc -l; cd; rm -r m", "10000"},
 		{"fork bomb", `n=0; for i in $(seq 300); do sleep 600 & done 2>/dev/null; echo made`, ""}, // the shell may give up
-		{"the agent lives on", "kill -KILL -1; echo yes", "yes"}, // -1 spares the shell
+		{"the agent lives on", "kill -KILL -1; echo yes", "yes"},                                  // -1 spares the shell
 	}
 	j := startJail(t, spec)
 	for _, tt := range tests {
@@ -37,7 +39,7 @@ for h in hogs: h.kill(); h.wait()`), "one ended"},
 			if tt.want != "" && out != tt.want {
 				t.Errorf("got %q (%s), want %q", out, failed, tt.want)
 			}
-			if n := threads(j); n > spec.PIDs+pidReserve {
+			if n := threads(j); n > spec.PIDs+nest.Reserve {
 				t.Errorf("%d threads in the jail", n)
 			}
 		})

@@ -3,7 +3,6 @@
 package jail
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -263,22 +261,13 @@ func (t *tree) serveLine() {
 	t.signal(unix.SIGKILL) // an agent without a line is no use to anyone
 }
 
-// readErrors passes on what the agent logs, by lines of bounded length.
 func (t *tree) readErrors(output func(string)) {
-	defer t.errors.Close()
-	br := bufio.NewReaderSize(t.errors, 4096)
-	for {
-		b, err := br.ReadSlice('\n')
-		if line := strings.TrimRight(string(b), "\r\n"); line != "" {
-			t.last.set(line)
-			if output != nil {
-				output(line)
-			}
+	readLines(t.errors, func(line string) {
+		t.last.set(line)
+		if output != nil {
+			output(line)
 		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return
-		}
-	}
+	})
 }
 
 func (t *tree) signal(sig unix.Signal) error {
@@ -326,25 +315,6 @@ func (t *tree) Kill() error {
 	return nil
 }
 
-// lastLine keeps the last line of the agent's log, for the error of a jail
-// that does not start.
-type lastLine struct {
-	mu   sync.Mutex
-	text string
-}
-
-func (l *lastLine) set(s string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = s
-}
-
-func (l *lastLine) get() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text
-}
-
 // memfile returns a file in memory with these contents.
 func memfile(name string, b []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
@@ -357,10 +327,6 @@ func memfile(name string, b []byte) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func agentArgs(spec Spec, line string) []string {
-	return append(append([]string{}, spec.Args...), "--link", line)
 }
 
 func closeFiles(files []*os.File) {

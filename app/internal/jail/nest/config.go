@@ -29,9 +29,9 @@ const ExitCode = 120
 // AgentPath is where the agent's program is inside a jail.
 const AgentPath = "/opt/arenero/arenero-agent"
 
-// reserve is how many processes and threads the agent may have beyond what
+// Reserve is how many processes and threads the agent may have beyond what
 // the user's processes can reach.
-const reserve = 64
+const Reserve = 64
 
 // A Config is what the jail tells the nest.
 type Config struct {

@@ -125,7 +125,7 @@ func limit(cfg Config) error {
 	}{
 		{"core", unix.RLIMIT_CORE, 0},
 		{"nofile", unix.RLIMIT_NOFILE, 65536},
-		{"nproc", unix.RLIMIT_NPROC, uint64(cfg.PIDs + reserve)},
+		{"nproc", unix.RLIMIT_NPROC, uint64(cfg.PIDs + Reserve)},
 		{"fsize", unix.RLIMIT_FSIZE, file},
 		{"memlock", unix.RLIMIT_MEMLOCK, 8 << 20},
 		{"msgqueue", unix.RLIMIT_MSGQUEUE, 1 << 20},
