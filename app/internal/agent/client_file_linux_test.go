@@ -129,8 +129,8 @@ func TestClientFileChanged(t *testing.T) {
 		return w
 	})
 	_, err := r.ReadFile(t.Context(), "f", "", writerFunc(func(b []byte) (int, error) {
-		os.WriteFile(r.path("f"), []byte("other"), 0o644)
-		return len(b), nil
+		os.WriteFile(r.path("g"), []byte("other"), 0o644)
+		return len(b), os.Rename(r.path("g"), r.path("f"))
 	}))
 	if CodeOf(err) != CodeState {
 		t.Errorf("read of a file that changed = %v", err)

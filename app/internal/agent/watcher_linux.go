@@ -100,14 +100,12 @@ func (w *watcher) add(h *place, rel string, emit func(change)) (int, error) {
 	if err != nil {
 		return 0, fileError(err)
 	}
-	d := w.dirs[wd]
-	if d == nil {
-		d = &watched{names: map[string]struct{}{}}
-		w.dirs[wd] = d
-	} else {
-		emit = nil // it moved, with all that is in it
+	if d := w.dirs[wd]; d != nil { // found by a scan before its event came
+		d.rel = rel
+		return wd, nil
 	}
-	d.rel = rel
+	d := &watched{rel: rel, names: map[string]struct{}{}}
+	w.dirs[wd] = d
 	fd, err := unix.Open(magic(h.fd), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return wd, nil // may be watched, not listed
@@ -244,7 +242,11 @@ func (w *watcher) event(wd int, mask, cookie uint32, name string, emit func(chan
 		} else if mask&unix.IN_MOVED_TO != 0 {
 			emit(change{rel, written})
 		}
-		delete(w.moves, cookie)
+		if from, ok := w.moves[cookie]; ok {
+			delete(w.moves, cookie)
+			w.moved(from, rel)
+			return nil
+		}
 		if isDir && w.recursive {
 			return w.appeared(rel, emit)
 		}
@@ -308,6 +310,15 @@ func (w *watcher) appeared(rel string, emit func(change)) error {
 		return err
 	}
 	return nil
+}
+
+// moved gives the watches at from and below their new paths.
+func (w *watcher) moved(from, to string) {
+	for _, d := range w.dirs {
+		if within(d.rel, from) {
+			d.rel = to + d.rel[len(from):]
+		}
+	}
 }
 
 // drop ends the watch of rel and of what is below it.
