@@ -54,7 +54,7 @@ func containerSpec(t *testing.T) Spec {
 	spec.ID = "container"
 	spec.Kind = eng.kind
 	spec.Image = image
-	spec.MemoryMiB, spec.DiskMiB, spec.PIDs = 256, 32, 64
+	spec.MemoryMiB, spec.DiskMiB, spec.PIDs = 2048, 32, 64 // the race detector needs much
 	return spec
 }
 

@@ -9,6 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// leastMiB is the lowest limit of memory for a process: while it is lent it
+// holds for the agent too, which must not run into it.
+const leastMiB = 512
+
 // spawnMu guards the limits of this process while Spawn has changed them.
 var spawnMu sync.Mutex
 
@@ -26,7 +30,7 @@ func spawn(start func() error) error {
 		value    uint64
 	}{
 		{unix.RLIMIT_NPROC, uint64(pids)},
-		{unix.RLIMIT_DATA, uint64(memoryMiB) << 20},
+		{unix.RLIMIT_DATA, uint64(max(memoryMiB, leastMiB)) << 20},
 	} {
 		var have unix.Rlimit
 		if err := unix.Prlimit(0, l.resource, nil, &have); err != nil {
