@@ -264,7 +264,7 @@ func (st *stream) pass(app *upstream, x *exchange) error {
 	app.mu.Lock()
 	defer app.mu.Unlock()
 	t.mu.Lock()
-	if t.streams[st.id] != st {
+	if t.ended || t.streams[st.id] != st {
 		t.mu.Unlock()
 		return errAborted
 	}
@@ -398,9 +398,13 @@ func (st *stream) elsewhere() error {
 	return st.refuse(codeRefused)
 }
 
-// refuse resets the stream, and has what the client still sends dropped.
+// refuse resets the stream, and has what the client still sends dropped. In a
+// tunnel that ends, the goodbye says which calls may be made again.
 func (st *stream) refuse(code uint32) error {
 	st.leave()
+	if st.tunnel.isEnded() {
+		return nil
+	}
 	return st.tunnel.client.reset(st.id, code)
 }
 

@@ -186,6 +186,12 @@ func (t *tunnel) target() *upstream {
 	return t.app
 }
 
+func (t *tunnel) isEnded() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
 // configure keeps the client's settings for the app, or passes them on.
 func (t *tunnel) configure(f frame) error {
 	b, err := t.client.small(f)
