@@ -177,10 +177,6 @@ func (c *cloudCommand) run(ctx context.Context, dir string, server *cloud.Server
 			return nil
 		})
 	}
-	g.Go(func() error {
-		c.warnIfNoJail(ctx)
-		return nil
-	})
 	// The listeners take calls already, so whoever reads this can call.
 	if err := c.announce(env); err != nil {
 		stop()

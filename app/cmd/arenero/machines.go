@@ -7,13 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/arenero/arenero/app/internal/cloud"
 	"github.com/arenero/arenero/app/internal/jail"
 )
 
 // machines returns what starts sandboxes.
-func (c *cloudCommand) machines(log *slog.Logger) (*cloud.Jails, error) {
+func (c *cloudCommand) machines(log *slog.Logger) (cloud.Launcher, error) {
 	agent, err := c.agentPath()
 	if err != nil {
 		return nil, err
@@ -25,8 +26,9 @@ func (c *cloudCommand) machines(log *slog.Logger) (*cloud.Jails, error) {
 	j := &cloud.Jails{Agent: agent, Templates: templates, Log: log.With("part", "jail")}
 	if c.NotIsolated {
 		j.Kind = string(jail.NotIsolated)
+		fmt.Fprintln(os.Stderr, "arenero cloud: sandboxes are NOT isolated: code in them can read and change everything that you can.")
 	}
-	return j, nil
+	return newStarter(j), nil
 }
 
 // readTemplates reads what --templates names: an object of templates by name.
@@ -52,19 +54,32 @@ func readTemplates(file string) (map[string]cloud.Template, error) {
 	return templates, nil
 }
 
-// warnIfNoJail says on standard error what to do where no sandbox can be made.
-// It may take a while, since a container engine may have to be asked.
-func (c *cloudCommand) warnIfNoJail(ctx context.Context) {
-	if c.NotIsolated {
-		fmt.Fprintln(os.Stderr, "arenero cloud: sandboxes are NOT isolated: code in them can read and change everything that you can.")
-		return
+// A starter is a [cloud.Launcher] that says, once, what to do where no sandbox
+// can be made. It looks only when one was not: a container engine may have to
+// be asked, which takes a while.
+type starter struct {
+	*cloud.Jails
+	explain func()
+}
+
+func newStarter(jails *cloud.Jails) starter {
+	return starter{jails, sync.OnceFunc(func() {
+		report := jail.Probe(context.Background())
+		if report.Best != "" {
+			return // it was something else, and the log has it
+		}
+		fmt.Fprintln(os.Stderr, "arenero cloud: this computer can't isolate a sandbox, so none will start:")
+		for _, m := range report.Means {
+			fmt.Fprintf(os.Stderr, "  %s: %s. %s\n", m.Kind, m.Why, m.Remedy)
+		}
+	})}
+}
+
+// Start makes a sandbox.
+func (s starter) Start(ctx context.Context, spec cloud.Spec) (cloud.Machine, error) {
+	m, err := s.Jails.Start(ctx, spec)
+	if err != nil && ctx.Err() == nil {
+		s.explain()
 	}
-	report := jail.Probe(ctx)
-	if report.Best != "" || ctx.Err() != nil {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "arenero cloud: this computer can't isolate a sandbox, so none will start:")
-	for _, m := range report.Means {
-		fmt.Fprintf(os.Stderr, "  %s: %s. %s\n", m.Kind, m.Why, m.Remedy)
-	}
+	return m, err
 }
