@@ -7,8 +7,10 @@ package jail
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 
 	"github.com/arenero/arenero/app/internal/jail/link"
 )
@@ -95,7 +97,17 @@ type Exit struct {
 // ends before that, nothing is left behind. The jail does not depend on ctx
 // afterwards.
 func Start(ctx context.Context, spec Spec) (Jail, error) {
+	if !validID(spec.ID) {
+		return nil, fmt.Errorf("%q is no id for a jail", spec.ID)
+	}
 	return start(ctx, spec.withDefaults())
+}
+
+// validID holds ids to what may be part of a path and of a container's name.
+func validID(id string) bool {
+	return id != "" && len(id) <= 100 && strings.IndexFunc(id, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-')
+	}) < 0
 }
 
 // DefaultImage is the container image used when a Spec names none.

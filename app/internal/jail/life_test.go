@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,6 +53,8 @@ func TestStartFails(t *testing.T) {
 		{"no agent", func(s *Spec) { s.Agent = "/nowhere/agent" }, "no such file"},
 		{"agent is a folder", func(s *Spec) { s.Agent = "/usr" }, "is not a file"},
 		{"agent exits", func(s *Spec) { s.Args = []string{"exit"} }, "exited with code 7: last words"},
+		{"no id", func(s *Spec) { s.ID = "" }, "no id"},
+		{"a path as id", func(s *Spec) { s.ID = "../x" }, "no id"},
 		{"unknown kind", func(s *Spec) { s.Kind = "hut" }, `"hut"`},
 	}
 	for _, tt := range tests {
@@ -132,6 +135,13 @@ func TestOrphans(t *testing.T) {
 				eventually(t, fmt.Sprintf("process %d is gone", p.pid), func() bool {
 					now, ok := readProc(p.pid)
 					return !ok || now.parent != p.parent && now.parent != root
+				})
+			}
+			for _, dir := range groupParents() { // its group goes when the next one is made
+				eventually(t, "the group is gone", func() bool {
+					sweepGroups(dir)
+					left, err := filepath.Glob(fmt.Sprintf("%s/%s%d-*", dir, groupPrefix, cmd.Process.Pid))
+					return err == nil && len(left) == 0
 				})
 			}
 		})

@@ -111,7 +111,7 @@ func serveHooks(ln net.Listener) {
 func newSpec(t testing.TB) Spec {
 	t.Helper()
 	return Spec{
-		ID:     strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())),
+		ID:     strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-", "#", "-").Replace(t.Name())),
 		Kind:   Namespaces,
 		Agent:  testProgram(t),
 		Args:   []string{"guest"},

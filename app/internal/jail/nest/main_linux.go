@@ -19,12 +19,11 @@ import (
 // thread. The exec at the end ends all others.
 func main() int {
 	runtime.LockOSThread()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "nest:", err)
-	}
+	fmt.Fprintln(os.Stderr, "nest:", run())
 	return ExitCode
 }
 
+// run returns only if it fails.
 func run() error {
 	cfg, err := readConfig()
 	if err != nil {
