@@ -9,7 +9,7 @@ PROGRAMS := ./app/cmd/arenero
 AGENT    := ./app/cmd/arenero-agent
 
 setup: ## Install what tests and checks need and this machine lacks (Debian and Ubuntu)
-	@scripts/setup
+	@.ci/setup
 
 build: build-core ## Build every program into bin/
 
@@ -20,16 +20,16 @@ build-core: ## Build the programs that need no C compiler into bin/
 	GOOS=linux GOARCH=arm64 $(GO_BUILD) -o bin/arenero-agent-linux-arm64 $(AGENT)
 
 test: setup build-core ## Run every test with the race detector (PKG=./app/... for some of them)
-	@scripts/test -timeout 20m $(or $(PKG),./...)
+	@.ci/test -timeout 20m $(or $(PKG),./...)
 
 race: setup build-core ## Run every test three times over, in a random order
-	@scripts/test -timeout 60m -count 3 -shuffle on $(or $(PKG),./...)
+	@.ci/test -timeout 60m -count 3 -shuffle on $(or $(PKG),./...)
 
 bench: setup build-core ## Measure against the goals, each beside its anchor in the same run
 	go test -run '^$$' -bench . -timeout 30m ./app/internal/e2e
 
 check: setup ## Check format, types, lint, arrows, generated files, known vulnerabilities; fuzz (FUZZTIME=30s)
-	@scripts/check
+	@.ci/check
 
 demo: setup build-core ## Show a sandbox at work, from the AWS API down to a process
 	@go run ./app/internal/e2e/demo
