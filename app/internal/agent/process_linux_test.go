@@ -263,15 +263,7 @@ func TestProcessTimeout(t *testing.T) {
 			s := r.start(req).until("up")
 			for _, d := range tt.steps {
 				clock.Advance(d)
-				p, err := r.s.processes.find(s.pid, agentpb.ProcessKind_PROCESS_KIND_PROCESS, true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				eventually(t, "the timer to work", func() bool {
-					p.mu.Lock()
-					defer p.mu.Unlock()
-					return p.killing != nil
-				})
+				r.expiring(s.pid, agentpb.ProcessKind_PROCESS_KIND_PROCESS)
 			}
 			s.rest()
 			want := &agentpb.EndEvent{ExitCode: tt.code, Status: "timeout", Signal: ptr(tt.code - 128)}
@@ -281,6 +273,20 @@ func TestProcessTimeout(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expiring waits until a process has been asked to end.
+func (r *rig) expiring(pid uint32, kind agentpb.ProcessKind) {
+	r.t.Helper()
+	p, err := r.s.processes.find(pid, kind, true)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	eventually(r.t, "the process to be asked to end", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.killing != nil
+	})
 }
 
 func TestKillTree(t *testing.T) {

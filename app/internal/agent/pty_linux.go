@@ -2,12 +2,10 @@ package agent
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -103,18 +101,14 @@ func (s *Server) startPty(req *agentpb.PtyStart) (*process, error) {
 		return nil, err
 	}
 	sp.cmd, sp.args = shell, []string{"-i", "-l"}
-	master, slave, err := pty.Open()
+	master, slave, err := openTerminal(size)
 	if err != nil {
 		return nil, errNoPty
 	}
-	defer slave.Close()
-	if err := pty.Setsize(slave, size); err != nil {
-		master.Close()
-		return nil, errNoPty
-	}
+	defer unix.Close(slave)
 	if cred := s.identities.credential(sp.id); cred != nil {
 		// The shell may open its terminal again by name.
-		if err := slave.Chown(int(cred.Uid), -1); err != nil {
+		if err := unix.Fchown(slave, int(cred.Uid), -1); err != nil {
 			master.Close()
 			return nil, errNoPty
 		}
@@ -123,9 +117,8 @@ func (s *Server) startPty(req *agentpb.PtyStart) (*process, error) {
 		table: s.processes, kind: agentpb.ProcessKind_PROCESS_KIND_PTY, tty: master,
 		config: &agentpb.ProcessConfig{Cmd: shell, Args: sp.args, Envs: req.GetEnvs(), Cwd: req.Cwd},
 	}
-	fd := int(slave.Fd())
 	sys := &syscall.SysProcAttr{Setsid: true, Setctty: true, Credential: s.identities.credential(sp.id)}
-	err = s.processes.start(p, sp, [3]int{fd, fd, fd}, sys, req.GetTimeoutMs(),
+	err = s.processes.start(p, sp, [3]int{slave, slave, slave}, sys, req.GetTimeoutMs(),
 		[]*outlet{{file: master, chunk: ptyChunk, grace: ptyGrace}}, master)
 	if err != nil {
 		master.Close()
@@ -135,7 +128,7 @@ func (s *Server) startPty(req *agentpb.PtyStart) (*process, error) {
 }
 
 // winsize is size as the terminal wants it.
-func winsize(size *agentpb.PtySize) (*pty.Winsize, error) {
+func winsize(size *agentpb.PtySize) (*unix.Winsize, error) {
 	cols, rows := size.GetCols(), size.GetRows()
 	if cols > maxPtySide || rows > maxPtySide {
 		return nil, errPtySize
@@ -146,7 +139,7 @@ func winsize(size *agentpb.PtySize) (*pty.Winsize, error) {
 	if rows == 0 {
 		rows = 24
 	}
-	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}, nil
+	return &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}, nil
 }
 
 // SendInput types.
@@ -172,21 +165,6 @@ func (v *ptyService) Resize(_ context.Context, req *agentpb.ResizeRequest) (*age
 		return nil, errUnknownPid // it ended just now
 	}
 	return &agentpb.ResizeResponse{}, nil
-}
-
-// setSize does not take the terminal out of the poller, as pty.Setsize would.
-func setSize(f *os.File, size *pty.Winsize) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	ctl := raw.Control(func(fd uintptr) {
-		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Cols})
-	})
-	if ctl != nil {
-		return ctl
-	}
-	return err
 }
 
 // Kill ends a terminal.
