@@ -38,7 +38,7 @@ type rig struct {
 	socket string
 }
 
-func newRig(t testing.TB) *rig {
+func newRig(t testing.TB, edits ...func(*cloud.Config)) *rig {
 	t.Helper()
 	// Short, since the path of a socket may not be long.
 	dir, err := shortDir()
@@ -46,11 +46,15 @@ func newRig(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{clock: clockwork.NewFakeClockAt(time.Now()), socket: filepath.Join(dir, "s")}
-	r.server, err = cloud.New(cloud.Config{
+	cfg := cloud.Config{
 		Dir:      filepath.Join(dir, "data"),
 		Launcher: &cloud.Jails{Agent: filepath.Join(programs, "arenero-agent")},
 		Clock:    r.clock,
-	})
+	}
+	for _, edit := range edits {
+		edit(&cfg)
+	}
+	r.server, err = cloud.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
