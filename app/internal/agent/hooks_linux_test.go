@@ -58,9 +58,10 @@ func (k *stubKernel) warm(ctx context.Context) error {
 // stubbed is a rig whose kernel is a stub.
 func stubbed(t *testing.T, clock clockwork.Clock) (*rig, *stubKernel) {
 	k := newStubKernel()
-	r := newRig(t, func(c *Config) { c.Clock = clock })
-	r.s.cfg.NoKernel = false
-	r.s.kernels = k
+	r := newRig(t, func(c *Config) { c.Clock = clock }, func(s *Server) {
+		s.cfg.NoKernel = false
+		s.kernels = k
+	})
 	return r, k
 }
 

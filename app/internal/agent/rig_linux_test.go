@@ -19,10 +19,8 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
 )
@@ -39,8 +37,9 @@ type rig struct {
 	served chan error // what Serve returned
 }
 
-// newRig starts a server. edit may be nil.
-func newRig(t *testing.T, edit func(*Config)) *rig {
+// newRig starts a server. edit may be nil; prepare sees the server before it
+// serves.
+func newRig(t *testing.T, edit func(*Config), prepare ...func(*Server)) *rig {
 	t.Helper()
 	r := &rig{t: t, home: t.TempDir(), token: bytes.Repeat([]byte{7}, 32), served: make(chan error, 1)}
 	if os.Geteuid() == 0 {
@@ -59,6 +58,9 @@ func newRig(t *testing.T, edit func(*Config)) *rig {
 	}
 	r.s = NewServer(cfg)
 	r.s.identities.lookupUser = r.lookup
+	for _, f := range prepare {
+		f(r.s)
+	}
 	calls, hooks := listen(t), listen(t)
 	r.hooks = "http://" + hooks.Addr().String() + hookPath
 	ctx, cancel := context.WithCancel(context.Background())
@@ -264,13 +266,6 @@ func (s *stream) until(text string) *stream {
 		}
 	}
 	return s
-}
-
-func wantCode(t *testing.T, err error, want codes.Code) {
-	t.Helper()
-	if got := status.Code(err); got != want {
-		t.Errorf("status = %v (%v), want %v", got, err, want)
-	}
 }
 
 // alive reports whether a process exists and is no zombie.
