@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"os/signal"
@@ -17,6 +18,7 @@ import (
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"github.com/arenero/arenero/app/internal/agent"
 	"github.com/arenero/arenero/app/internal/jail/link"
@@ -99,6 +101,9 @@ func run(o options) error {
 	if err := limit(guest != nil); err != nil {
 		return err
 	}
+	// What we were given without asking is not for programs. An old kernel
+	// can't do this, and there it isn't needed either.
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	calls, hooks, err := listen(ctx, o, guest)
 	if err != nil {
 		return err
