@@ -44,6 +44,9 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
+// localImage is the image that every cloud has.
+const localImage = "arn:aws:lambda:us-east-1:000000000000:microvm-image:arenero-local"
+
 // A cloudProcess is a running `arenero cloud`.
 type cloudProcess struct {
 	cmd    *exec.Cmd

@@ -26,9 +26,6 @@ import (
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
 
-// localImage is the image that every cloud has.
-const localImage = "arn:aws:lambda:us-east-1:000000000000:microvm-image:arenero-local"
-
 // A rig is a cloud of this process, on a private socket as the engine uses it,
 // with real jails behind it and a clock that only the test turns.
 type rig struct {
