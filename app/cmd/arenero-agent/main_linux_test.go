@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/user"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +25,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
+	"github.com/arenero/arenero/app/internal/jail/link"
 )
 
 // asMain is the variable by which the test binary is told to be the program.
@@ -38,27 +38,48 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program is a running agent with a client.
+// A program is a running agent, alone or at a line as in a jail.
 type program struct {
 	t     *testing.T
 	cmd   *exec.Cmd
+	calls string // where it answers
 	hooks string
+	line  *link.SocketHost // nil without
 	conn  *grpc.ClientConn
 	ctx   context.Context
 }
 
-func start(t *testing.T, lifecycle string) *program {
+// start runs the program until it answers.
+func start(t *testing.T, linked bool) *program {
 	t.Helper()
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
+	name := "user" // whoever that is
+	if os.Getuid() == 0 {
+		name = "root"
 	}
-	calls, hooks := freePort(t), freePort(t)
-	p := &program{t: t, hooks: "http://127.0.0.1:" + hooks + "/aws/lambda-microvms/runtime/v1/"}
-	p.cmd = exec.Command(os.Args[0], "--no-kernel", "--user", me.Username, "--home", t.TempDir(),
-		"--grpc-port", calls, "--hooks-port", hooks)
+	p := &program{t: t, calls: freePort(t), hooks: freePort(t)}
+	p.cmd = exec.Command(os.Args[0], "--no-kernel", "--user", name, "--home", t.TempDir(),
+		"--grpc-port", p.calls, "--hooks-port", p.hooks)
 	p.cmd.Env = append(os.Environ(), asMain+"=1", allowRootKey+"=1", "https_proxy=http://127.0.0.1:1")
 	p.cmd.Stderr = t.Output()
+	if linked {
+		host, guest, err := link.SocketPair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer guest.Close()
+		p.cmd.ExtraFiles = []*os.File{guest}
+		p.cmd.Args = append(p.cmd.Args, "--link", "fd:3")
+		p.line = link.NewSocketHost(host, nil)
+		ended := make(chan struct{})
+		go func() {
+			p.line.Serve()
+			close(ended)
+		}()
+		t.Cleanup(func() {
+			p.line.Close()
+			<-ended
+		})
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +87,8 @@ func start(t *testing.T, lifecycle string) *program {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	})
-	p.conn, err = grpc.NewClient("passthrough:///127.0.0.1:"+calls, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	var err error
+	p.conn, err = grpc.NewClient("passthrough:///127.0.0.1:"+p.calls, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +97,16 @@ func start(t *testing.T, lifecycle string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// begin starts the program at a line and gives it a token, and more.
+func begin(t *testing.T, more string) *program {
+	t.Helper()
+	p := start(t, true)
 	token := make([]byte, 32)
 	sum := sha256.Sum256(token)
-	payload := strconv.Quote(fmt.Sprintf(`{"v":1,"token_sha256":"%s"%s}`, hex.EncodeToString(sum[:]), lifecycle))
+	payload := strconv.Quote(fmt.Sprintf(`{"v":1,"token_sha256":"%s"%s}`, hex.EncodeToString(sum[:]), more))
 	if got := p.hook("run", `{"microvmId":"m","runHookPayload":`+payload+`}`); !strings.Contains(got, `"installed"`) {
 		t.Fatalf("run = %s", got)
 	}
@@ -96,9 +125,20 @@ func freePort(t *testing.T) string {
 	return port
 }
 
+// hook calls a hook as the platform does.
 func (p *program) hook(name, body string) string {
 	p.t.Helper()
-	res, err := http.Post(p.hooks+name, "application/json", strings.NewReader(body))
+	port, err := strconv.Atoi(p.hooks)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return p.line.Dial(ctx, port)
+		},
+	}}
+	res, err := client.Post("http://hooks/aws/lambda-microvms/runtime/v1/"+name, "application/json", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -135,14 +175,13 @@ func (p *program) exit() int {
 }
 
 func TestProgram(t *testing.T) {
-	p := start(t, `,"limits":{"cpu_seconds":7}`)
+	p := begin(t, `,"limits":{"cpu_seconds":7}`)
 	for name, tt := range map[string]struct{ script, want string }{
-		"limits":            {"ulimit -Hc; ulimit -Hn; ulimit -Hu; ulimit -Sn; ulimit -St; ulimit -Ht", "0\n4096\n512\n4096\n7\n12\n"},
+		"limits":            {"ulimit -Hc; ulimit -Hn; ulimit -Sn; ulimit -St; ulimit -Ht", "0\n4096\n4096\n7\n12\n"},
 		"nothing inherited": {"exec ls /proc/self/fd", "0\n1\n2\n3\n"},
 		"proxy":             {"echo $https_proxy", "http://127.0.0.1:1\n"},
 		"no own variables":  {"echo $" + asMain, "\n"},
-		"signals work":      {"kill -PIPE $$", ""},
-		"argument zero":     {"exec -a name bash -c 'echo $0'", "name\n"},
+		"signals work":      {"trap - PIPE; kill -PIPE $$; echo not", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := p.sh(tt.script); got != tt.want {
@@ -152,7 +191,7 @@ func TestProgram(t *testing.T) {
 	}
 
 	// Orphans come to the agent and are buried.
-	pid := strings.TrimSpace(p.sh("(setsid sh -c 'echo $$; exec >/dev/null 2>&1; read x < /proc/self/fd/0; sleep 0.05' &)"))
+	pid := strings.TrimSpace(p.sh("(setsid sh -c 'echo $$; exec >/dev/null 2>&1; sleep 0.05' &)"))
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat("/proc/" + pid); err != nil {
 			break
@@ -162,14 +201,18 @@ func TestProgram(t *testing.T) {
 			t.Fatalf("an orphan stays: %s", data)
 		}
 	}
-	p.cmd.Process.Signal(syscall.SIGTERM)
-	if got := p.exit(); got != 0 {
-		t.Errorf("exit code = %d after SIGTERM, want 0", got)
-	}
-}
 
-func TestProgramTerminates(t *testing.T) {
-	p := start(t, "")
+	// Whoever isn't the platform may not end it.
+	if os.Getuid() >= 1000 {
+		res, err := http.Post("http://127.0.0.1:"+p.hooks+"/aws/lambda-microvms/runtime/v1/terminate", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if text, _ := io.ReadAll(res.Body); !strings.Contains(string(text), "peer_refused") {
+			t.Errorf("terminate from beside = %s", text)
+		}
+	}
 	if got := p.hook("terminate", ""); !strings.Contains(got, `"terminating"`) {
 		t.Errorf("terminate = %s", got)
 	}
@@ -178,10 +221,35 @@ func TestProgramTerminates(t *testing.T) {
 	}
 }
 
+func TestProgramEndsWithItsLine(t *testing.T) {
+	p := begin(t, "")
+	p.line.Close()
+	if got := p.exit(); got != 1 {
+		t.Errorf("exit code = %d, want 1", got)
+	}
+}
+
 func TestProgramExpires(t *testing.T) {
-	p := start(t, `,"lifecycle":{"timeout_s":1,"cap_s":120,"on_timeout":"kill","auto_resume":false}`)
+	p := begin(t, `,"lifecycle":{"timeout_s":1,"cap_s":120,"on_timeout":"kill","auto_resume":false}`)
 	if got := p.exit(); got != expiredCode {
 		t.Errorf("exit code = %d, want %d", got, expiredCode)
+	}
+}
+
+func TestProgramAlone(t *testing.T) {
+	p := start(t, false)
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Max core file size        0                    0", "Max processes             512", "Max open files            4096                 4096"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("limits lack %q:\n%s", want, data)
+		}
+	}
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	if got := p.exit(); got != 0 {
+		t.Errorf("exit code = %d after SIGTERM, want 0", got)
 	}
 }
 

@@ -296,7 +296,7 @@ func TestHookPeers(t *testing.T) {
 
 // What is in the kernel's table and what is not.
 func TestFromSandbox(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, func(c *Config) { c.Platform = nil })
 	ln := listen(t)
 	defer ln.Close()
 	client, err := net.Dial("tcp", ln.Addr().String())

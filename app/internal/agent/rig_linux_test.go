@@ -52,7 +52,7 @@ func newRig(t *testing.T, edit func(*Config), prepare ...func(*Server)) *rig {
 			t.Fatal(err)
 		}
 	}
-	cfg := Config{User: "user", Home: r.home, NoKernel: true}
+	cfg := Config{User: "user", Home: r.home, NoKernel: true, Platform: func(net.Conn) bool { return true }}
 	if edit != nil {
 		edit(&cfg)
 	}
