@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strconv"
 
 	"github.com/arenero/arenero/app/internal/egress"
 	"github.com/arenero/arenero/app/internal/jail"
@@ -45,6 +46,7 @@ func (j *Jails) Start(ctx context.Context, spec Spec) (Machine, error) {
 		ID:        spec.ID,
 		Kind:      jail.Kind(j.Kind),
 		Agent:     j.Agent,
+		Args:      []string{"--memory-mib", strconv.Itoa(spec.MemoryMiB), "--cpus", strconv.Itoa(spec.CPUs)},
 		MemoryMiB: spec.MemoryMiB,
 		DiskMiB:   tmpl.DiskMiB,
 		CPUs:      float64(spec.CPUs),
