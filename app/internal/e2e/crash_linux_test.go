@@ -103,7 +103,7 @@ func TestHundredSandboxes(t *testing.T) {
 	}
 	t.Run("first", once) // what is made once and kept does not count
 	r.api.CloseIdleConnections()
-	before := footprint(t)
+	before := footprint(t, r)
 
 	t.Run("hundred", func(t *testing.T) {
 		for i := range 100 {
@@ -117,7 +117,7 @@ func TestHundredSandboxes(t *testing.T) {
 	for what, want := range before {
 		var got int
 		for range 250 {
-			if got = footprint(t)[what]; got <= want {
+			if got = footprint(t, r)[what]; got <= want {
 				break
 			}
 			pause()

@@ -88,8 +88,8 @@ func alive(t testing.TB, ps []process) int {
 }
 
 // footprint counts what a leak would leave: goroutines, descriptors, mounts and
-// children of this process, control groups and temporary files.
-func footprint(t testing.TB) map[string]int {
+// children of this process, control groups of VMs of r, and temporary files.
+func footprint(t testing.TB, r *rig) map[string]int {
 	t.Helper()
 	count := func(pattern string) int {
 		found, err := filepath.Glob(pattern)
@@ -104,7 +104,7 @@ func footprint(t testing.TB) map[string]int {
 	}
 	groups := 0
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.Contains(path, "microvm-") {
+		if err == nil && d.IsDir() && r.made(filepath.Base(path)) {
 			groups++
 		}
 		return nil
@@ -115,6 +115,6 @@ func footprint(t testing.TB) map[string]int {
 		"mounts":      strings.Count(string(mounts), "\n"),
 		"children":    len(below(t, os.Getpid())),
 		"groups":      groups,
-		"temporaries": count(filepath.Join(os.TempDir(), "*arenero*")),
+		"temporaries": count(filepath.Join(os.Getenv("TMPDIR"), "*")),
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +36,16 @@ type rig struct {
 	clock  *clockwork.FakeClock
 	api    *microvm.Client
 	socket string
+
+	mu  sync.Mutex
+	ids []string // guarded by mu: of all VMs that were run
+}
+
+// made tells whether name is that of a VM of r, or has it in it.
+func (r *rig) made(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.ids, func(id string) bool { return strings.Contains(name, id) })
 }
 
 func newRig(t testing.TB, edits ...func(*cloud.Config)) *rig {
@@ -133,6 +146,9 @@ func (r *rig) launch(t testing.TB, edit func(*microvm.RunMicrovmInput)) *vm {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.mu.Lock()
+	r.ids = append(r.ids, *out.MicrovmId)
+	r.mu.Unlock()
 	return &vm{rig: r, id: *out.MicrovmId, host: *out.Endpoint, secret: base64.RawURLEncoding.EncodeToString(raw)}
 }
 
