@@ -53,11 +53,11 @@ func (p *process) signal(sig syscall.Signal) {
 }
 
 func (p *process) signalLocked(sig syscall.Signal) {
+	if p.marker != "" && (tree{p.pid, p.marker}).signal(sig) > 0 {
+		return // the group was part of it
+	}
 	if !p.reaped {
 		syscall.Kill(-p.pid, sig)
-	}
-	if p.marker != "" {
-		tree{p.pid, p.marker}.signal(sig)
 	}
 }
 
@@ -77,20 +77,25 @@ func (p *process) stopLocked() {
 	p.signalLocked(syscall.SIGTERM)
 	p.signalLocked(syscall.SIGCONT) // a stopped process can't obey
 	if p.killing == nil {
-		p.killing = p.table.clock.afterFunc(termGrace, func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if !p.reaped {
-				p.killed = true
-				syscall.Kill(-p.pid, syscall.SIGKILL)
-			} else if p.orphansLocked() {
-				syscall.Kill(-p.pid, syscall.SIGKILL)
-			}
-			if p.marker != "" {
-				tree{p.pid, p.marker}.signal(syscall.SIGKILL)
-			}
-		})
+		p.killing = p.table.clock.afterFunc(termGrace, p.kill)
 	}
+}
+
+// kill ends what SIGTERM did not.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.table.stop:
+		return // all was killed
+	default:
+	}
+	p.killed = p.killed || !p.reaped
+	if p.reaped && p.marker == "" && p.orphansLocked() {
+		syscall.Kill(-p.pid, syscall.SIGKILL)
+		return
+	}
+	p.signalLocked(syscall.SIGKILL)
 }
 
 // orphansLocked reports whether the group has outlived its leader. As long as

@@ -25,14 +25,15 @@ type procStat struct {
 	state                       byte
 }
 
-// signal reaches every member. SIGKILL stops them all first, so that none can
-// have a child unseen.
-func (t tree) signal(sig syscall.Signal) {
+// signal reaches every member, and returns how many there were. SIGKILL stops
+// them all first, so that none can have a child unseen.
+func (t tree) signal(sig syscall.Signal) int {
 	if sig != syscall.SIGKILL {
-		for pid := range t.members(map[int]bool{}) {
+		all := t.members(nil)
+		for pid := range all {
 			syscall.Kill(pid, sig)
 		}
-		return
+		return len(all)
 	}
 	seen := map[int]bool{}
 	for range 100 { // ends when a look finds nobody new
@@ -50,13 +51,14 @@ func (t tree) signal(sig syscall.Signal) {
 	for pid := range seen {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	return len(seen)
 }
 
 // gone waits until no member lives, or stop is closed.
 func (t tree) gone(stop <-chan struct{}) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for len(t.members(map[int]bool{})) > 0 {
+	for len(t.members(nil)) > 0 {
 		select {
 		case <-tick.C:
 		case <-stop:
