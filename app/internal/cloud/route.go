@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -93,7 +95,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(wire.HeaderRequestID, id)
 	// SDKs set their clocks by this header.
 	w.Header().Set("Date", s.cfg.SigningTime().UTC().Format(http.TimeFormat))
-	rt, out, err := s.call(r)
+	rt, out, err := s.call(w, r)
 	log := s.cfg.Log.With("request", id, "operation", rt.Name)
 	switch {
 	case errors.Is(err, errHangUp):
@@ -116,8 +118,8 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 // errHangUp asks for the connection to be reset in place of an answer.
 var errHangUp = errors.New("hang up")
 
-func (s *Server) call(r *http.Request) (route, any, error) {
-	body, err := readBody(r)
+func (s *Server) call(w http.ResponseWriter, r *http.Request) (route, any, error) {
+	body, err := readBody(w, r)
 	if err != nil {
 		return route{}, nil, err
 	}
@@ -176,9 +178,17 @@ func refused(op wire.Operation, err error) error {
 	return newError(class, err.Error())
 }
 
-func readBody(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
+// bodyTime is how long a caller may take to send a body. Nobody has been asked
+// for a signature by then, and whoever stalls keeps the cloud from being idle.
+const bodyTime = 30 * time.Second
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
+	}
+	rc := http.NewResponseController(w)
+	if rc.SetReadDeadline(time.Now().Add(bodyTime)) == nil { // a tunnel has none, nor a body
+		defer rc.SetReadDeadline(time.Time{})
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, wire.MaxBody+1))
 	if err != nil {
@@ -196,7 +206,7 @@ func decodeBody(body []byte, in wire.Input) error {
 	if len(body) == 0 {
 		return nil
 	}
-	err := json.Unmarshal(body, in)
+	err := json.Unmarshal(knownMembers(body, reflect.TypeOf(in)), in)
 	if err == nil {
 		return nil
 	}

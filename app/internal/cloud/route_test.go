@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
@@ -41,6 +43,10 @@ func TestBadInput(t *testing.T) {
 		{"no body", post, vmPath, ``, 400, wire.Validation, "'imageIdentifier'"},
 		{"null member", post, vmPath, `{"imageIdentifier":null}`, 400, wire.Validation, "'imageIdentifier'"},
 		{"required missing", post, vmPath, `{"somethingNew":{"a":[1]}}`, 400, wire.Validation, "'imageIdentifier'"},
+		{"required in another case", post, vmPath, `{"ImageIdentifier":"x","IMAGEIDENTIFIER":"x"}`, 400, wire.Validation, "'imageIdentifier'"},
+		{"nested in another case", post, vmPath, `{` + arn + `,"idlePolicy":{"MaxIdleDurationSeconds":60,"suspendedDurationSeconds":0,"autoResumeEnabled":true}}`, 400, wire.Validation, "maxIdleDurationSeconds"},
+		{"in a list in another case", post, noVM + "/auth-token", `{"expirationInMinutes":5,"allowedPorts":[{"Port":1}]}`, 400, wire.Validation, "exactly one"},
+		{"halves of a member given twice", post, vmPath, `{` + arn + `,"idlePolicy":{"maxIdleDurationSeconds":60},"idlePolicy":{"suspendedDurationSeconds":0,"autoResumeEnabled":true}}`, 400, wire.Validation, "maxIdleDurationSeconds"},
 		{"bare image name", post, vmPath, `{"imageIdentifier":"arenero-local"}`, 400, wire.Validation, "Malformed ARN"},
 		{"payload of 4097 bytes", post, vmPath, `{` + arn + `,"runHookPayload":"` + strings.Repeat("x", 4097) + `"}`, 400, wire.Validation, "less than or equal to 4096"},
 		{"length before ARN", post, vmPath, `{"imageIdentifier":"bare","runHookPayload":"` + strings.Repeat("x", 4097) + `"}`, 400, wire.Validation, "runHookPayload"},
@@ -212,4 +218,40 @@ func TestTimesAreNumbers(t *testing.T) {
 			t.Errorf("the answer has %s", secret)
 		}
 	}
+}
+
+// A stalled is a client that sends no body, and the connection it does so on:
+// reading ends when a deadline is set, and not before.
+type stalled struct {
+	httptest.ResponseRecorder
+	until chan struct{}
+}
+
+func (s *stalled) SetReadDeadline(at time.Time) error {
+	if !at.IsZero() {
+		close(s.until)
+	}
+	return nil
+}
+
+func (s *stalled) Read([]byte) (int, error) {
+	<-s.until
+	return 0, os.ErrDeadlineExceeded
+}
+
+// TestStalledBody checks that a client can't keep a call open for ever, and
+// the cloud from being idle with it.
+func TestStalledBody(t *testing.T) {
+	r := newRig(t, nil)
+	s := &stalled{until: make(chan struct{})}
+	defer func() {
+		if e := recover(); e != http.ErrAbortHandler {
+			t.Errorf("recovered %v, want the connection aborted", e)
+		}
+		r.clock.Advance(time.Minute)
+		if got := r.IdleFor(); got != time.Minute {
+			t.Errorf("idle for %v, want a minute", got)
+		}
+	}()
+	r.ServeHTTP(s, httptest.NewRequest(http.MethodPost, vmPath, s))
 }
