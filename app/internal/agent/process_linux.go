@@ -45,7 +45,9 @@ type process struct {
 	killing  *runTimer
 }
 
-// signal reaches the group, or the tree if the process was started so.
+// signal reaches the group, or the tree if the process was started so. What
+// kills a shell also kills the jobs of its terminal, which have groups of
+// their own.
 func (p *process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +55,8 @@ func (p *process) signal(sig syscall.Signal) {
 }
 
 func (p *process) signalLocked(sig syscall.Signal) {
-	if p.marker != "" && (tree{p.pid, p.marker}).signal(sig) > 0 {
+	whole := p.marker != "" || p.tty != nil && sig == syscall.SIGKILL
+	if whole && (tree{p.pid, p.marker}).signal(sig) > 0 {
 		return // the group was part of it
 	}
 	if !p.reaped {

@@ -146,14 +146,18 @@ func TestPtyIsALoginShell(t *testing.T) {
 func TestPtyKill(t *testing.T) {
 	r := newRig(t, nil).run(nil)
 	s := r.terminal(&agentpb.PtyStart{})
-	s.send("trap '' TERM HUP INT; echo $((1+1))up; sleep 1000\n")
-	s.until("2up")
+	s.send("trap '' TERM HUP INT; sh -c 'echo $((1+1))up $$ end; exec sleep 1000'\n")
+	s.until("2up").until(" end")
+	_, text, _ := strings.Cut(s.out.String(), "2up ")
+	text, _, _ = strings.Cut(text, " end")
+	job := atoi(t, text)
 	if _, err := r.pty().Kill(r.ctx(), &agentpb.KillPtyRequest{Pid: s.pid}); err != nil {
 		t.Fatal(err)
 	}
 	if s.rest(); s.end.GetExitCode() != 137 || s.end.GetSignal() != 9 || s.end.GetStatus() != "signaled" {
 		t.Errorf("end = %v", s.end)
 	}
+	eventually(t, "the job to end", func() bool { return !alive(job) })
 	_, err := r.pty().Kill(r.ctx(), &agentpb.KillPtyRequest{Pid: s.pid})
 	wantCode(t, err, codes.NotFound)
 }

@@ -13,7 +13,7 @@ import (
 const markerName = "ARENERO_TREE"
 
 // A tree is a process with all that came of it: its descendants, who shares a
-// group or a session with one of them, and who carries its marker.
+// group or a session with one of them, and who carries its marker, if it has one.
 type tree struct {
 	root   int
 	marker string
@@ -82,7 +82,7 @@ func (t tree) members(known map[int]bool) map[int]bool {
 			}
 			// Zombies count as parents until they are gone, not as members.
 			if p.pid == t.root || known[p.pid] || in[p.parent] || groups[p.group] || sessions[p.session] ||
-				carries(p.pid, mark) {
+				t.marker != "" && carries(p.pid, mark) {
 				in[p.pid] = true
 				again = true
 				if p.pid == p.group {
