@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"arenero": main, "images": images})
+	testscript.Main(m, map[string]func(){"arenero": main, "images": images, "deafen": deafen})
 }
 
 func TestScripts(t *testing.T) {
@@ -116,5 +116,22 @@ func images() {
 	}
 	for _, i := range out.Items {
 		fmt.Println(*i.Name)
+	}
+}
+
+// deafen runs a program with a standard error that nobody reads.
+func deafen() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, w
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
