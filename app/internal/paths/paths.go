@@ -28,7 +28,7 @@ type Dirs struct {
 }
 
 // Find returns the folders below [Home] where that is set, else those that the
-// system keeps for such files.
+// system keeps for such files. They are nowhere for a user without a home.
 func Find() (Dirs, error) {
 	if home := os.Getenv(Home); home != "" {
 		home, err := filepath.Abs(home)
@@ -41,6 +41,9 @@ func Find() (Dirs, error) {
 			Cache:   filepath.Join(home, "cache"),
 			Runtime: filepath.Join(home, "run"),
 		}, nil
+	}
+	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
+		return Dirs{}, fmt.Errorf("find the home folder: the environment does not name it: set %s to a folder", Home)
 	}
 	return Dirs{
 		Config:  filepath.Join(xdg.ConfigHome, "arenero"),

@@ -52,6 +52,20 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestFindWithoutHome(t *testing.T) {
+	for _, home := range []string{"", "relative"} {
+		t.Setenv(paths.Home, "")
+		t.Setenv("HOME", home)
+		if got, err := paths.Find(); err == nil || !strings.Contains(err.Error(), paths.Home) {
+			t.Errorf("home %q: Find() = %+v, %v, want an error that names %s", home, got, err, paths.Home)
+		}
+		t.Setenv(paths.Home, t.TempDir())
+		if _, err := paths.Find(); err != nil {
+			t.Errorf("home %q, %s set: Find() = %v", home, paths.Home, err)
+		}
+	}
+}
+
 func TestFindWithoutRuntimeFolder(t *testing.T) {
 	t.Cleanup(xdg.Reload)
 	temp := t.TempDir()
