@@ -76,41 +76,45 @@ func (t *tree) thawLocked(ctx context.Context) error {
 
 // stopAllLocked sends SIGSTOP down the tree of processes until a whole look
 // finds none that is not stopped. Sessions and groups don't matter; a process
-// can only get out of the tree by ending.
+// can only get out of the tree by ending. One that another has woken meanwhile
+// is told again.
 func (t *tree) stopAllLocked(ctx context.Context) error {
 	root := t.cmd.Process.Pid
-	have := map[int]bool{} // stopped, by us or by the user
+	told := map[int]int{} // pidfds of those stopped by us
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		running := 0
 		for _, p := range descendants(root) {
-			switch p.state {
-			case 'T', 't':
-				have[p.pid] = true // if not by us, then not ours to wake
+			fd, again := told[p.pid]
+			switch stateOf(p.pid) {
+			case stateStopped:
+				continue // if not by us, then not ours to wake
+			case stateGone:
 				continue
-			case 'Z', 'X':
-				continue
-			case 'D': // in the kernel, e.g. a parent in vfork: it can't come out any more
-				if have[p.pid] {
+			case stateInKernel: // e.g. a parent in vfork: it can't come out any more
+				if again {
 					continue
 				}
 			}
 			running++
-			if have[p.pid] { // told already, and on its way
-				continue
+			if !again {
+				var ok bool
+				if fd, ok = t.open(p.pid); !ok {
+					continue
+				}
 			}
-			fd, ok := t.open(p.pid)
-			if !ok {
-				continue
-			}
-			if err := unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0); err != nil {
+			err := unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
+			switch {
+			case err != nil && again:
+				delete(told, p.pid) // another process has got the id
+			case err != nil:
 				unix.Close(fd)
-				continue
+			case !again:
+				t.stopped = append(t.stopped, fd)
+				told[p.pid] = fd
 			}
-			t.stopped = append(t.stopped, fd)
-			have[p.pid] = true
 		}
 		if running == 0 {
 			return nil

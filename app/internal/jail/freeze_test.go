@@ -161,3 +161,40 @@ func TestFreezeForkBomb(t *testing.T) {
 		}
 	})
 }
+
+// A process is frozen that looks as if it had ended, because its first thread
+// has, and so are processes that wake each other.
+func TestFreezeEvaders(t *testing.T) {
+	tests := []struct{ name, script string }{
+		{"first thread ended", `setsid /usr/bin/python3 -c '
+import ctypes, platform, threading
+def loop():
+  while True: pass
+threading.Thread(target=loop).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+' >/dev/null 2>&1 &`},
+		{"waking each other", `for i in 1 2 3; do setsid sh -c 'while :; do kill -CONT -1; done' >/dev/null 2>&1 & done`},
+	}
+	freezers(t, func(t *testing.T, j Jail) {
+		for _, tt := range tests {
+			sh(t, j, tt.script)
+			used := ticks(t, j)
+			eventually(t, tt.name+": the loop runs", func() bool { return ticks(t, j) > used+20 })
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			err := j.Freeze(ctx)
+			cancel()
+			if err != nil {
+				t.Fatalf("%s: Freeze: %v", tt.name, err)
+			}
+			before := ticks(t, j)
+			time.Sleep(50 * time.Millisecond) // nothing may happen in it, however long
+			if after := ticks(t, j); after != before {
+				t.Errorf("%s: %d ticks passed in a frozen jail", tt.name, after-before)
+			}
+			if err := j.Thaw(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			sh(t, j, "kill -KILL -1") // -1 spares the shell
+		}
+	})
+}

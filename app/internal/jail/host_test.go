@@ -35,13 +35,13 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestParseResident(t *testing.T) {
+func TestParseMemory(t *testing.T) {
 	in := "Name:\tx\nVmRSS:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t 700 kB\nRssShmem:\t 20 kB\n"
-	if got, want := parseResident(in), int64(120<<10); got != want {
-		t.Errorf("parseResident = %d, want %d", got, want)
+	if got, want := parseMemory(in, "RssAnon", "RssShmem"), int64(120<<10); got != want {
+		t.Errorf("parseMemory = %d, want %d", got, want)
 	}
-	if got := parseResident("RssAnon:\nRssShmem: x kB\n"); got != 0 {
-		t.Errorf("parseResident of nonsense = %d", got)
+	if got := parseMemory("RssAnon:\nRssShmem: x kB\n", "RssAnon", "RssShmem"); got != 0 {
+		t.Errorf("parseMemory of nonsense = %d", got)
 	}
 }
 

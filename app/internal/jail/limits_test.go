@@ -56,3 +56,51 @@ func threads(j Jail) int {
 	}
 	return n
 }
+
+// What processes share counts once, and the memory of a process counts that
+// looks as if it had ended, because its first thread has.
+func TestMeasure(t *testing.T) {
+	const block = 100 << 20
+	tests := []struct {
+		name, script string
+		blocks       int64
+	}{
+		{"shared by children", `setsid /usr/bin/python3 -c '
+import os, time
+b = b"x" * (100 << 20)
+for _ in range(4):
+  if os.fork() == 0: break
+open("made", "a").write(".")
+time.sleep(600)
+' >/dev/null 2>&1 &
+until [ "$(cat made 2>/dev/null)" = ..... ]; do sleep 0.01; done`, 1},
+		{"first thread ended", `setsid /usr/bin/python3 -c '
+import ctypes, platform, threading, time
+b = b"x" * (100 << 20)
+def wait():
+  while ") Z " not in open("/proc/self/stat").read(): time.sleep(0.01)
+  open("ended", "w")
+  time.sleep(600)
+threading.Thread(target=wait).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+' >/dev/null 2>&1 &
+until [ -e ended ]; do sleep 0.01; done`, 1},
+	}
+	j := startJail(t, newSpec(t))
+	root := j.(*tree).cmd.Process.Pid
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sh(t, j, tt.script)
+			for name, use := range map[string]func(int) int64{"proportional": proportional, "resident": resident} {
+				sum, biggest := measure(descendants(root), root, use)
+				if sum < tt.blocks*block || biggest == 0 {
+					t.Errorf("%s = %d, biggest %d, want at least %d", name, sum, biggest, tt.blocks*block)
+				}
+				if name == "proportional" && sum >= (tt.blocks+1)*block {
+					t.Errorf("%s = %d, want less than %d", name, sum, (tt.blocks+1)*block)
+				}
+			}
+			sh(t, j, "kill -KILL -1") // -1 spares the shell
+		})
+	}
+}

@@ -183,7 +183,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 // ordinary are the tests that must also pass for a user without any rights.
-const ordinary = "^(TestIsolation|TestLife|TestFreeze|TestLimits|TestOrphans|TestLoop|TestDial|TestEgress)$"
+const ordinary = "^(TestIsolation|TestLife|TestFreeze|TestFreezeEvaders|TestLimits|TestMeasure|TestOrphans|TestLoop|TestDial|TestEgress)$"
 
 // TestAsOrdinaryUser runs this test again as a user that owns nothing.
 func TestAsOrdinaryUser(t *testing.T) {

@@ -33,6 +33,58 @@ func descendants(root int) []proc {
 	return all
 }
 
+// A processState is what all threads of a process do.
+type processState int
+
+const (
+	stateGone processState = iota // all have ended
+	stateStopped
+	stateInKernel // the others are waiting where no signal reaches them
+	stateRunning
+)
+
+// stateOf looks at every thread: the first may have ended, which makes the
+// process look like a zombie, or have stopped before the others.
+func stateOf(pid int) processState {
+	all := stateGone
+	for _, dir := range threadsOf(pid) {
+		b, err := os.ReadFile(dir + "/stat")
+		if err != nil {
+			continue
+		}
+		if p, ok := parseStat(pid, b); ok {
+			all = max(all, stateOfThread(p.state))
+		}
+	}
+	return all
+}
+
+func stateOfThread(letter byte) processState {
+	switch letter {
+	case 'Z', 'X':
+		return stateGone
+	case 'T', 't':
+		return stateStopped
+	case 'D':
+		return stateInKernel
+	}
+	return stateRunning
+}
+
+// threadsOf lists the folders in /proc of every thread of pid.
+func threadsOf(pid int) []string {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	out := make([]string, len(tasks))
+	for i, t := range tasks {
+		out[i] = dir + "/" + t.Name()
+	}
+	return out
+}
+
 func readProc(pid int) (proc, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -58,14 +110,9 @@ func parseStat(pid int, b []byte) (proc, bool) {
 
 // childrenOf lists the children of every thread of pid.
 func childrenOf(pid int) []int {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task"
-	tasks, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
 	var out []int
-	for _, t := range tasks {
-		b, err := os.ReadFile(dir + "/" + t.Name() + "/children")
+	for _, dir := range threadsOf(pid) {
+		b, err := os.ReadFile(dir + "/children")
 		if err != nil {
 			continue
 		}

@@ -4,6 +4,7 @@ package jail
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 type watchdog struct {
 	tree  *tree
 	limit int64 // bytes
+	rest  int   // looks to leave out; only serve uses it
 	on    chan bool
 	quit  chan struct{}
 	done  chan struct{}
@@ -79,16 +81,20 @@ func (w *watchdog) serve() {
 
 // look ends the biggest process but the first if all together are too big.
 func (w *watchdog) look() {
-	root := w.tree.cmd.Process.Pid
-	var sum, most int64
-	biggest := 0
-	for _, p := range descendants(root) {
-		n := resident(p.pid)
-		sum += n
-		if n > most && p.pid != root {
-			most, biggest = n, p.pid
-		}
+	if w.rest > 0 {
+		w.rest--
+		return
 	}
+	root := w.tree.cmd.Process.Pid
+	all := descendants(root)
+	if sum, _ := measure(all, root, resident); sum <= w.limit {
+		return
+	}
+	// That counts what processes share as often as there are processes. The
+	// exact sum is dear, so it is not made too often.
+	began := time.Now()
+	sum, biggest := measure(all, root, proportional)
+	w.rest = int(20 * time.Since(began) / watchEvery)
 	if sum <= w.limit || biggest == 0 {
 		return
 	}
@@ -102,20 +108,54 @@ func (w *watchdog) look() {
 	}
 }
 
-// resident is the memory that only ending pid and its like would free.
-func resident(pid int) int64 {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0
+// measure adds up what the processes use, and finds the biggest but root.
+func measure(all []proc, root int, use func(pid int) int64) (sum int64, biggest int) {
+	var most int64
+	for _, p := range all {
+		n := use(p.pid)
+		sum += n
+		if n > most && p.pid != root {
+			most, biggest = n, p.pid
+		}
 	}
-	return parseResident(string(b))
+	return sum, biggest
 }
 
-func parseResident(status string) int64 {
+// resident is the memory of pid that is not the file system's.
+func resident(pid int) int64 {
+	return memoryOf(pid, "status", "RssAnon", "RssShmem")
+}
+
+// proportional is the same with what several processes share divided among
+// them. It looks at every page.
+func proportional(pid int) int64 {
+	if n := memoryOf(pid, "smaps_rollup", "Pss_Anon", "Pss_Shmem"); n > 0 {
+		return n
+	}
+	return resident(pid) // an old kernel, or a process that has just ended
+}
+
+// memoryOf reads a file of the first thread of pid that tells: one that has
+// ended while others go on does not.
+func memoryOf(pid int, file string, names ...string) int64 {
+	for _, dir := range threadsOf(pid) {
+		b, err := os.ReadFile(dir + "/" + file)
+		if err != nil {
+			continue
+		}
+		if n := parseMemory(string(b), names...); n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// parseMemory adds up the named lines of a file like /proc/PID/status.
+func parseMemory(text string, names ...string) int64 {
 	var sum int64
-	for line := range strings.Lines(status) {
+	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(line, ":")
-		if name != "RssAnon" && name != "RssShmem" {
+		if !slices.Contains(names, name) {
 			continue
 		}
 		if f := strings.Fields(rest); len(f) > 0 {
