@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/net/http2/hpack"
 )
 
 const (
@@ -195,7 +193,7 @@ func startsGRPC(f frame, payload []byte) bool {
 	if !ok || !f.has(flagEndHeaders) {
 		return false
 	}
-	fields, err := newDecoder().DecodeFull(block)
+	fields, err := newHeadDecoder().decode(block)
 	if err != nil {
 		return false
 	}
@@ -205,12 +203,6 @@ func startsGRPC(f frame, payload []byte) bool {
 		}
 	}
 	return false
-}
-
-func newDecoder() *hpack.Decoder {
-	d := hpack.NewDecoder(4096, nil)
-	d.SetMaxStringLength(maxHeaderBlock)
-	return d
 }
 
 // headerBlock takes padding and priority off the payload of a HEADERS frame.

@@ -44,8 +44,12 @@ func (t *tunnel) open(ctx context.Context, f frame) error {
 	if err != nil {
 		return err
 	}
-	fields, err := t.decoder.DecodeFull(block)
-	if err != nil {
+	fields, err := t.decoder.decode(block)
+	switch {
+	case errors.Is(err, errBigHead):
+		t.end(codeCalm)
+		return err
+	case err != nil:
 		t.end(codeCompression)
 		return err
 	}

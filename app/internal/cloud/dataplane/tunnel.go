@@ -23,7 +23,7 @@ type tunnel struct {
 	proxy   *Proxy
 	handler http.Handler
 	client  *peer
-	decoder *hpack.Decoder // of the client's heads; used by its reader alone
+	decoder *headDecoder   // of the client's heads; used by its reader alone
 	wg      sync.WaitGroup // handlers, and readers of the app
 	done    chan struct{}  // closed when the tunnel ends
 
@@ -73,7 +73,7 @@ func (p *Proxy) runTunnel(ctx context.Context, h http.Handler, conn net.Conn, fr
 	t := &tunnel{
 		proxy: p, handler: h,
 		client:  newPeer(conn, bufio.NewReaderSize(from, tunnelBuffer)),
-		decoder: newDecoder(),
+		decoder: newHeadDecoder(),
 		done:    make(chan struct{}),
 		streams: map[uint32]*stream{}, refused: map[uint32]bool{},
 	}

@@ -348,6 +348,27 @@ func TestTunnelDeaf(t *testing.T) {
 	}
 }
 
+// bomb is a head of less than a frame with fields of more than maxHead.
+func bomb(c *rawClient) []byte {
+	const newest = 0x80 | 62 // in the dynamic table
+	block := c.call("t", "x-big", strings.Repeat("x", 3800))
+	return append(block, bytes.Repeat([]byte{newest}, minFrameSize-len(block))...)
+}
+
+func TestHeadDecoder(t *testing.T) {
+	c := &rawClient{t: t}
+	c.enc = hpack.NewEncoder(&c.buf)
+	d := newHeadDecoder()
+	for range 3 { // each head has a limit of its own
+		if fields, err := d.decode(c.block("a", "b", "c", strings.Repeat("d", maxHead/2))); err != nil || len(fields) != 2 || fields[0].Value != "b" {
+			t.Errorf("%d fields, %v", len(fields), err)
+		}
+	}
+	if fields, err := d.decode(bomb(c)); err != errBigHead || fields != nil {
+		t.Errorf("a head that unpacks to much: %d fields, %v", len(fields), err)
+	}
+}
+
 // Nothing that a client sends may do more than end its own connection.
 func TestTunnelHostile(t *testing.T) {
 	r := newRig(t)
@@ -394,6 +415,9 @@ func TestTunnelHostile(t *testing.T) {
 					return
 				}
 			}
+		}},
+		{"a head that unpacks to much", func(c *rawClient) {
+			c.fr.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, BlockFragment: bomb(c), EndHeaders: true, EndStream: true})
 		}},
 		{"short ping", func(c *rawClient) { c.fr.WriteRawFrame(http2.FramePing, 0, 0, []byte("abc")) }},
 		{"odd settings", func(c *rawClient) { c.fr.WriteRawFrame(http2.FrameSettings, 0, 0, []byte("abcd")) }},
