@@ -20,8 +20,8 @@ func python(program string) string {
 func call(name string, args ...string) string {
 	return python(`import ctypes, os, re, platform
 libc = ctypes.CDLL(None, use_errno=True)
-numbers = {"x86_64": dict(mount=165, keyctl=250, bpf=321, perf_event_open=298, userfaultfd=323, io_uring_setup=425, open_by_handle_at=304, kexec_load=246, unshare=272, setns=308, init_module=175, clone3=435, ptrace=101, syslog=103, sethostname=170, settimeofday=164),
- "aarch64": dict(mount=40, keyctl=219, bpf=280, perf_event_open=241, userfaultfd=282, io_uring_setup=425, open_by_handle_at=265, kexec_load=104, unshare=97, setns=268, init_module=105, clone3=435, ptrace=117, syslog=116, sethostname=161, settimeofday=170)}[platform.machine()]
+numbers = {"x86_64": dict(clone=56, mount=165, keyctl=250, bpf=321, perf_event_open=298, userfaultfd=323, io_uring_setup=425, open_by_handle_at=304, kexec_load=246, unshare=272, setns=308, init_module=175, clone3=435, ptrace=101, syslog=103, sethostname=170, settimeofday=164),
+ "aarch64": dict(clone=220, mount=40, keyctl=219, bpf=280, perf_event_open=241, userfaultfd=282, io_uring_setup=425, open_by_handle_at=265, kexec_load=104, unshare=97, setns=268, init_module=105, clone3=435, ptrace=117, syslog=116, sethostname=161, settimeofday=170)}[platform.machine()]
 r = libc.syscall(numbers["` + name + `"], ` + strings.Join(append(args, "0", "0", "0", "0"), ", ") + `)
 print("worked" if r != -1 else os.strerror(ctypes.get_errno()))`)
 }
@@ -97,6 +97,27 @@ func TestIsolation(t *testing.T) {
 		{"root folder of the agent", "ls /proc/1/root/ 2>&1 | sed 's/.*: //'", denied},
 		{"descriptors", "ls /proc/self/fd | sort -n | tr '\\n' ' '", "0 1 2 3"}, // 3 is the folder ls reads
 		{"kill the agent", "for s in TERM INT HUP QUIT USR1 USR2 SEGV BUS ABRT PIPE KILL STOP; do kill -$s 1; done; sleep 0.2; echo alive", "alive"},
+		{"forge faults of the agent", python(`import ctypes, fcntl, os, platform
+libc = ctypes.CDLL(None)
+queue, queue_thread = {"x86_64": (129, 297), "aarch64": (138, 240)}[platform.machine()]
+for sig in range(1, 65):
+  info = (ctypes.c_int * 32)(sig, 0, -1, os.getpid(), 1000)
+  libc.syscall(queue, 1, sig, info)
+  for thread in map(int, os.listdir("/proc/1/task")):
+    libc.syscall(queue, thread, sig, info)
+    libc.syscall(queue_thread, 1, thread, sig, info)
+  r, w = os.pipe()
+  fcntl.fcntl(r, fcntl.F_SETOWN, 1)
+  try:
+    fcntl.fcntl(r, 10, sig)
+    fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC)
+    os.write(w, b"x")
+  except PermissionError:
+    pass
+print("alive")`), "alive"},
+		{"limit the agent", python("import resource\ntry:\n  resource.prlimit(1, resource.RLIMIT_CPU, (0, 0))\n  print('worked')\nexcept OSError as e:\n  print(e.strerror)"), refused},
+		{"limit oneself", python("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))"), "(9, 9)"},
+		{"a child for the agent", call("clone", "0x8011"), refused},
 		{"trace the agent", call("ptrace", "16", "1"), refused},
 		{"take a descriptor of the agent", python("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nr = libc.syscall(438, os.pidfd_open(1), 3, 0)\nprint('worked' if r != -1 else os.strerror(ctypes.get_errno()))"), refused},
 		{"capabilities", "grep -E '^Cap' /proc/self/status | cut -f2 | sort -u", "0000000000000000"},

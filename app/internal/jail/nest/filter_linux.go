@@ -15,11 +15,24 @@ const (
 )
 
 // Flags of clone and unshare that make namespaces; CLONE_NEWTIME is for
-// unshare only, its bit is part of the signal number in clone.
+// unshare only, its bit is part of the signal number in clone. With
+// CLONE_PARENT a program could give the agent children it knows nothing of.
 const (
 	cloneNew   = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 	unshareNew = cloneNew | unix.CLONE_NEWTIME
+	cloneNot   = cloneNew | unix.CLONE_PARENT
 )
+
+// faults are signals by which the kernel tells a process of a mistake of its
+// own. The agent ends by them, or may: its runtime can't tell one that was
+// forged, with the kernel's codes, from a real one.
+var faults = []uint32{
+	uint32(unix.SIGILL), uint32(unix.SIGTRAP), uint32(unix.SIGBUS), uint32(unix.SIGFPE),
+	uint32(unix.SIGSEGV), uint32(unix.SIGSTKFLT), uint32(unix.SIGSYS),
+}
+
+// fSetSig is the command of fcntl that chooses which signal tells of input.
+const fSetSig = 10
 
 // denied are the system calls nothing in a jail has business with. Most would
 // be refused for want of a capability anyway; the filter also keeps their code
@@ -73,7 +86,7 @@ func program() []bpf.Instruction {
 		p = append(p, then...)
 	}
 	on(unix.SYS_CLONE, arg(0),
-		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: cloneNew, SkipTrue: 1}, refuse(unix.EPERM), allow)
+		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: cloneNot, SkipTrue: 1}, refuse(unix.EPERM), allow)
 	on(unix.SYS_UNSHARE, arg(0),
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unshareNew, SkipTrue: 1}, refuse(unix.EPERM), allow)
 	for _, nr := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
@@ -87,6 +100,27 @@ func program() []bpf.Instruction {
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 1},
 			refuse(unix.EAFNOSUPPORT), allow)
 	}
+	// ifFault goes on if argument n is one of faults, and allows the rest.
+	ifFault := func(n uint32, then ...bpf.Instruction) []bpf.Instruction {
+		list := []bpf.Instruction{arg(n)}
+		for i, sig := range faults {
+			list = append(list, bpf.JumpIf{Cond: bpf.JumpEqual, Val: sig, SkipTrue: uint8(len(faults) - i)})
+		}
+		return append(append(list, allow), then...)
+	}
+	// The first argument of rt_sigqueueinfo may be any thread of the agent.
+	on(unix.SYS_RT_SIGQUEUEINFO, ifFault(1, refuse(unix.EPERM))...)
+	on(unix.SYS_RT_TGSIGQUEUEINFO, ifFault(2,
+		arg(0), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 1, SkipTrue: 1}, refuse(unix.EPERM), allow)...)
+	on(unix.SYS_PIDFD_SEND_SIGNAL, ifFault(1, whenSet(2, refuse(unix.EPERM))...)...)
+	on(unix.SYS_FCNTL, append([]bpf.Instruction{
+		arg(1), bpf.JumpIf{Cond: bpf.JumpEqual, Val: fSetSig, SkipTrue: 1}, allow,
+	}, ifFault(2, refuse(unix.EPERM))...)...)
+	// The limits of one's own process only: with those of the agent it could be
+	// ended.
+	on(unix.SYS_PRLIMIT64, append([]bpf.Instruction{
+		arg(0), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1}, allow,
+	}, whenSet(2, refuse(unix.EPERM))...)...)
 	for _, nr := range missing {
 		on(nr, refuse(unix.ENOSYS))
 	}
@@ -94,6 +128,19 @@ func program() []bpf.Instruction {
 		on(nr, refuse(unix.EPERM))
 	}
 	return append(p, allow)
+}
+
+// whenSet returns what to do if pointer argument n is not nil; else the call is
+// allowed.
+func whenSet(n uint32, then bpf.Instruction) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offsetArgs + 8*n, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
+		bpf.LoadAbsolute{Off: offsetArgs + 8*n + 4, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+		then,
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	}
 }
 
 // filter returns the program in the kernel's form.
