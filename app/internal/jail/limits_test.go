@@ -29,6 +29,12 @@ for h in hogs: h.kill(); h.wait()`), "one ended"},
 		{"file size seen", "df -m ~ | awk 'NR==2 {print $2}'", "64"},
 		{"no core file", "ulimit -c", "0"},
 		{"many files", "mkdir m && cd m && seq 10000 | xargs touch && ls | wc -l; cd; rm -r m", "10000"},
+		{"raised limits", python(`import resource
+for which in resource.RLIMIT_NPROC, resource.RLIMIT_DATA:
+  soft, hard = resource.getrlimit(which)
+  try: resource.setrlimit(which, (hard, hard))
+  except (ValueError, OSError): pass
+  print(soft == resource.getrlimit(which)[0], end=" ")`), "True True"},
 		{"fork bomb", `n=0; for i in $(seq 300); do sleep 600 & done 2>/dev/null; echo made`, ""}, // the shell may give up
 		{"the agent lives on", "kill -KILL -1; echo yes", "yes"},                                  // -1 spares the shell
 	}

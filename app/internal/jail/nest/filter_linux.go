@@ -143,9 +143,9 @@ func whenSet(n uint32, then bpf.Instruction) []bpf.Instruction {
 	}
 }
 
-// filter returns the program in the kernel's form.
-func filter() ([]unix.SockFilter, error) {
-	raw, err := bpf.Assemble(program())
+// filter returns a program in the kernel's form.
+func filter(p []bpf.Instruction) ([]unix.SockFilter, error) {
+	raw, err := bpf.Assemble(p)
 	if err != nil {
 		return nil, err
 	}

@@ -97,9 +97,43 @@ func TestFilter(t *testing.T) {
 			}
 		})
 	}
-	raw, err := filter()
+	raw, err := filter(program())
 	if err != nil || len(raw) > 4096 {
 		t.Errorf("filter has %d instructions, %v", len(raw), err)
+	}
+}
+
+func TestLimitsFilter(t *testing.T) {
+	vm, err := bpf.NewVM(limitsProgram())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	tests := []struct {
+		name string
+		nr   uint32
+		args [6]uint64
+		want uint32
+	}{
+		{"read", unix.SYS_READ, [6]uint64{}, unix.SECCOMP_RET_ALLOW},
+		{"files", unix.SYS_PRLIMIT64, [6]uint64{0, unix.RLIMIT_NOFILE, 99}, unix.SECCOMP_RET_ALLOW},
+		{"files, the old way", unix.SYS_SETRLIMIT, [6]uint64{unix.RLIMIT_NOFILE, 99}, unix.SECCOMP_RET_ALLOW},
+		{"processes", unix.SYS_PRLIMIT64, [6]uint64{0, unix.RLIMIT_NPROC, 99}, refused},
+		{"processes, the old way", unix.SYS_SETRLIMIT, [6]uint64{unix.RLIMIT_NPROC, 99}, refused},
+		{"memory", unix.SYS_PRLIMIT64, [6]uint64{0, unix.RLIMIT_DATA, 1 << 40}, refused},
+		{"memory, the old way", unix.SYS_SETRLIMIT, [6]uint64{unix.RLIMIT_DATA, 99}, refused},
+		{"look", unix.SYS_PRLIMIT64, [6]uint64{0, unix.RLIMIT_NPROC, 0, 99}, unix.SECCOMP_RET_ALLOW},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := vm.Run(seccompData(tt.nr, auditArch, tt.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if uint32(got) != tt.want {
+				t.Errorf("call %d %#x = %#x, want %#x", tt.nr, tt.args, got, tt.want)
+			}
+		})
 	}
 }
 

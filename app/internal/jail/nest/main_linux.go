@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/arenero/arenero/app/internal/jail/link"
@@ -177,11 +178,12 @@ func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no new privileges: %w", err)
 	}
-	return loadFilter()
+	return loadFilter(program())
 }
 
-func loadFilter() error {
-	raw, err := filter()
+// loadFilter puts the filter on this thread, and so on all that comes of it.
+func loadFilter(p []bpf.Instruction) error {
+	raw, err := filter(p)
 	if err != nil {
 		return fmt.Errorf("build the system call filter: %w", err)
 	}
