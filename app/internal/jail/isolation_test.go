@@ -20,8 +20,8 @@ func python(program string) string {
 func call(name string, args ...string) string {
 	return python(`import ctypes, os, re, platform
 libc = ctypes.CDLL(None, use_errno=True)
-numbers = {"x86_64": dict(clone=56, mount=165, keyctl=250, bpf=321, perf_event_open=298, userfaultfd=323, io_uring_setup=425, open_by_handle_at=304, kexec_load=246, unshare=272, setns=308, init_module=175, clone3=435, ptrace=101, syslog=103, sethostname=170, settimeofday=164),
- "aarch64": dict(clone=220, mount=40, keyctl=219, bpf=280, perf_event_open=241, userfaultfd=282, io_uring_setup=425, open_by_handle_at=265, kexec_load=104, unshare=97, setns=268, init_module=105, clone3=435, ptrace=117, syslog=116, sethostname=161, settimeofday=170)}[platform.machine()]
+numbers = {"x86_64": dict(clone=56, io_setup=206, mount=165, keyctl=250, bpf=321, perf_event_open=298, userfaultfd=323, io_uring_setup=425, open_by_handle_at=304, kexec_load=246, unshare=272, setns=308, init_module=175, clone3=435, ptrace=101, syslog=103, sethostname=170, settimeofday=164),
+ "aarch64": dict(clone=220, io_setup=0, mount=40, keyctl=219, bpf=280, perf_event_open=241, userfaultfd=282, io_uring_setup=425, open_by_handle_at=265, kexec_load=104, unshare=97, setns=268, init_module=105, clone3=435, ptrace=117, syslog=116, sethostname=161, settimeofday=170)}[platform.machine()]
 r = libc.syscall(numbers["` + name + `"], ` + strings.Join(append(args, "0", "0", "0", "0"), ", ") + `)
 print("worked" if r != -1 else os.strerror(ctypes.get_errno()))`)
 }
@@ -144,6 +144,7 @@ print("alive")`), "alive"},
 		{"perf", call("perf_event_open", "0"), refused},
 		{"userfaultfd", call("userfaultfd", "0"), refused},
 		{"io_uring", call("io_uring_setup", "1"), "Function not implemented"},
+		{"asynchronous input", call("io_setup", "1"), "Function not implemented"},
 		{"file handles", call("open_by_handle_at", "0"), refused},
 		{"kernel log", call("syslog", "3"), refused},
 		{"kernel modules", call("init_module", "0"), refused},

@@ -29,6 +29,9 @@ for h in hogs: h.kill(); h.wait()`), "one ended"},
 		{"file size seen", "df -m ~ | awk 'NR==2 {print $2}'", "64"},
 		{"no core file", "ulimit -c", "0"},
 		{"many files", "mkdir m && cd m && seq 10000 | xargs touch && ls | wc -l; cd; rm -r m", "10000"},
+		{"watches", "cat /proc/sys/user/max_inotify_instances /proc/sys/user/max_inotify_watches", "64\n65536"},
+		{"watchers", python("import ctypes\nlibc = ctypes.CDLL(None)\nn = 0\nwhile libc.inotify_init() >= 0: n += 1\nprint(n)"), "64"},
+		{"signals", "grep SigQ /proc/self/status | cut -d/ -f2", "4096"},
 		{"raised limits", python(`import resource
 for which in resource.RLIMIT_NPROC, resource.RLIMIT_DATA:
   soft, hard = resource.getrlimit(which)

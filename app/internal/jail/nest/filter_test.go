@@ -66,6 +66,7 @@ func TestFilter(t *testing.T) {
 		{"vsock", auditArch, unix.SYS_SOCKET, [6]uint64{unix.AF_VSOCK}, errno(unix.EAFNOSUPPORT)},
 		{"kernel crypto", auditArch, unix.SYS_SOCKET, [6]uint64{unix.AF_ALG}, errno(unix.EAFNOSUPPORT)},
 		{"high half of the family", auditArch, unix.SYS_SOCKET, [6]uint64{1<<32 | unix.AF_PACKET}, errno(unix.EAFNOSUPPORT)},
+		{"asynchronous input", auditArch, unix.SYS_IO_SETUP, [6]uint64{8}, errno(unix.ENOSYS)},
 		{"io_uring", auditArch, unix.SYS_IO_URING_SETUP, [6]uint64{}, errno(unix.ENOSYS)},
 	}
 	for _, nr := range append(denied, deniedHere...) {

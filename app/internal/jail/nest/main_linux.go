@@ -129,6 +129,7 @@ func limit(cfg Config) error {
 		{"fsize", unix.RLIMIT_FSIZE, file},
 		{"memlock", unix.RLIMIT_MEMLOCK, 8 << 20},
 		{"msgqueue", unix.RLIMIT_MSGQUEUE, 1 << 20},
+		{"sigpending", unix.RLIMIT_SIGPENDING, 4096}, // with timers; they count as the host user's too
 		{"rtprio", unix.RLIMIT_RTPRIO, 0},
 		{"nice", unix.RLIMIT_NICE, 0},
 	} {

@@ -280,6 +280,11 @@ func processes() error {
 		}
 		unix.Close(t.fd)
 	}
+	// What is used of these counts as the host user's too, whose own programs
+	// must still get some. A kernel without them has no such thing to use up.
+	for name, most := range map[string]string{"inotify_instances": "64", "inotify_watches": "65536"} {
+		_ = os.WriteFile(proc+"/sys/user/max_"+name, []byte(most), 0)
+	}
 	for _, name := range []string{"sys", "bus", "fs", "irq"} {
 		t, err := openTree(proc + "/" + name)
 		if err != nil {
