@@ -100,7 +100,7 @@ func judge(ctx context.Context, err error, f *facts) verdict {
 		return verdictRemint
 	case code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
 		return verdictCut
-	case code != 0:
+	case code != 0, unsendable(s):
 		return verdictFail
 	case !f.sent.Load():
 		return verdictUnsent

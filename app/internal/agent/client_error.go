@@ -154,6 +154,9 @@ func unanswered(s *status.Status) *Error {
 	case code != 0:
 		return &Error{Code: CodeInternal, Msg: fmt.Sprintf("the proxy answers with HTTP %d", code)}
 	}
+	if unsendable(s) {
+		return &Error{Code: CodeInvalid, Msg: "a path or another text of the call is no UTF-8"}
+	}
 	switch s.Code() {
 	case codes.DeadlineExceeded:
 		return &Error{Code: CodeTimeout, Msg: "the time of the call is up"}
@@ -165,6 +168,12 @@ func unanswered(s *status.Status) *Error {
 		return &Error{Code: CodeAway, Msg: "the connection to the sandbox was cut", Retryable: true, Err: errors.New(s.Code().String())}
 	}
 	return &Error{Code: CodeInternal, Msg: "the call failed: " + s.Code().String()}
+}
+
+// unsendable reports whether the library could not write the call down. It tells
+// that in its text alone, as below.
+func unsendable(s *status.Status) bool {
+	return s.Code() == codes.Internal && strings.HasPrefix(s.Message(), "grpc: error while marshaling")
 }
 
 // httpStatus is the status of an answer that was no gRPC, or 0. The library

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -262,5 +263,56 @@ func TestTranslate(t *testing.T) {
 	}
 	if CodeOf(nil) != "" || CodeOf(bytes.ErrTooLarge) != CodeInternal {
 		t.Error("codes of no error, and of a foreign one")
+	}
+}
+
+// TestClientBadText is text that can't be sent: the caller's mistake, and not
+// the connection's.
+func TestClientBadText(t *testing.T) {
+	const bad = "a\xff"
+	tests := []struct {
+		name string
+		call func(context.Context, *clientRig) error
+	}{
+		{"unary", func(ctx context.Context, r *clientRig) error {
+			_, err := r.Stat(ctx, bad, "")
+			return err
+		}},
+		{"process", func(ctx context.Context, r *clientRig) error {
+			_, err := r.Start(ctx, Command{Path: "/bin/echo", Args: []string{bad}}, func(ProcessEvent) error { return nil })
+			return err
+		}},
+		{"cell", func(ctx context.Context, r *clientRig) error {
+			_, err := r.Execute(ctx, Cell{Code: bad}, func(CellEvent) error { return nil })
+			return err
+		}},
+		{"read", func(ctx context.Context, r *clientRig) error {
+			_, err := r.ReadFile(ctx, bad, "", io.Discard)
+			return err
+		}},
+		{"write", func(ctx context.Context, r *clientRig) error {
+			_, err := r.WriteFile(ctx, Upload{Path: bad, Content: strings.NewReader("x")})
+			return err
+		}},
+		{"watch", func(ctx context.Context, r *clientRig) error {
+			return r.Watch(ctx, bad, false, false, "", func(FileChange) error { return nil })
+		}},
+	}
+	r := newClientRig(t, false, nil)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.call(t.Context(), r)
+			if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalid || e.Retryable {
+				t.Errorf("err = %#v, want %s", err, CodeInvalid)
+			}
+		})
+	}
+}
+
+// The end of a process that has to be killed reaches a client before it gives
+// the call up.
+func TestClientWaitsForKill(t *testing.T) {
+	if processSlack <= termGrace {
+		t.Errorf("the client waits %v, no longer than the agent for a process to heed SIGTERM", processSlack)
 	}
 }

@@ -74,7 +74,9 @@ type Exit struct {
 }
 
 const (
-	processSlack = 5 * time.Second // what a call may take over the time the process has
+	// processSlack is what a call may take over the time the process has. One
+	// that does not heed SIGTERM gets 5 s more, and then has its end told.
+	processSlack = 10 * time.Second
 	maxCollected = 64 << 20
 	killWithin   = 5 * time.Second
 )
