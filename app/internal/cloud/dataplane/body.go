@@ -107,9 +107,15 @@ func (b *body) hold() {
 }
 
 // finish clears away what is left of the request: after the answer, if err is
-// nil, or before that of the proxy.
+// nil, or before that of the proxy. Reads end by then.
 func (b *body) finish(err error) {
-	if b.one && err != errAborted && b.ended() != io.EOF && (b.started() || !b.expect) {
+	switch {
+	case !b.one:
+	case err == errAborted:
+		// The connection is about to be reset. A read under way would keep it
+		// open for as long as the client sends nothing.
+		_ = b.rc.SetReadDeadline(time.Unix(1, 0))
+	case b.ended() != io.EOF && (b.started() || !b.expect):
 		if err == nil {
 			_ = b.rc.Flush()
 		}

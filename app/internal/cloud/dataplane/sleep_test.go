@@ -1,9 +1,12 @@
 package dataplane
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -232,5 +235,52 @@ func TestBackPressure(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A client that still sends sees the cut too, held before or not.
+func TestCutWhileSending(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		t.Run("asleep="+strconv.FormatBool(asleep), func(t *testing.T) { cutWhileSending(t, asleep) })
+	}
+}
+
+func cutWhileSending(t *testing.T, asleep bool) {
+	r := newRig(t)
+	over := make(chan struct{})
+	defer close(over)
+	r.vm.serve(t, 8080, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		io.CopyN(w, q.Body, 4)
+		http.NewResponseController(w).Flush()
+		<-over
+	}))
+	if asleep {
+		r.vm.suspend()
+	}
+	conn, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\n%s: %s\r\nContent-Length: 100\r\n\r\nhalf", testHost, headerAuth, r.token(t, 8080))
+	if asleep {
+		eventually(t, "it is held", func() bool { return r.vm.woken.Load() > 0 })
+		r.vm.resume()
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	r.vm.suspend()
+	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(resp.Body); err == nil || isTimeout(err) {
+		t.Errorf("after the cut: %v", err)
 	}
 }
