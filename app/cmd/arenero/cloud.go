@@ -70,7 +70,6 @@ func (c *cloudCommand) Run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal does not wait for sandboxes to end
 	// Who reads our log may go before us, and must not take the sandboxes along.
 	// To ignore the signal would be to have programs in them ignore it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
