@@ -10,10 +10,11 @@ import (
 // A body is the body of a request on its way to the app. Its bytes count as
 // activity.
 type body struct {
-	src  io.ReadCloser
-	vm   VM
-	rc   *http.ResponseController
-	held *held
+	src     io.ReadCloser
+	trailer http.Header // filled in when reading ends
+	vm      VM
+	rc      *http.ResponseController
+	held    *held
 
 	one    bool // HTTP/1: the connection has to be cleared of what isn't read
 	expect bool // reading asks the client to send
@@ -26,7 +27,7 @@ type body struct {
 }
 
 func newBody(w http.ResponseWriter, r *http.Request, vm VM) *body {
-	b := &body{src: r.Body, vm: vm, rc: http.NewResponseController(w)}
+	b := &body{src: r.Body, trailer: r.Trailer, vm: vm, rc: http.NewResponseController(w)}
 	if r.Body == http.NoBody {
 		b.err = io.EOF
 		return b
@@ -55,6 +56,9 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := src.Read(p)
 	if n > 0 {
 		b.vm.Touch()
+	}
+	if err == io.EOF {
+		dropProxys(b.trailer) // ones that were not announced, too
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

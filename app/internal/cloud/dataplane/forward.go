@@ -124,11 +124,7 @@ func outgoing(r *http.Request, x *exchange, body *body) *http.Request {
 	if body != nil && r.Body != nil && r.Body != http.NoBody {
 		out.Body = body
 		out.Trailer = r.Trailer // filled in when the body ends
-		for k := range out.Trailer {
-			if strings.HasPrefix(k, headerPrefix) {
-				delete(out.Trailer, k)
-			}
-		}
+		dropProxys(out.Trailer)
 	}
 	return out.WithContext(r.Context())
 }
@@ -143,6 +139,15 @@ func copyHeader(dst, src http.Header) {
 	for _, v := range src["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
 			delete(dst, textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)))
+		}
+	}
+}
+
+// dropProxys takes out what is for the proxy alone.
+func dropProxys(h http.Header) {
+	for k := range h {
+		if strings.HasPrefix(k, headerPrefix) {
+			delete(h, k)
 		}
 	}
 }

@@ -236,6 +236,41 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// What fills the proxy's buffer to the last byte must not wait for more.
+func TestStreamsOfWholeBuffers(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		t.Run("force-h2="+strconv.FormatBool(force), func(t *testing.T) {
+			both(t, func(t *testing.T, h2 bool) {
+				r := newRig(t)
+				next := make(chan struct{}, 10)
+				r.vm.serve(t, 8080, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+					for range next {
+						w.Write(make([]byte, bufferSize))
+						http.NewResponseController(w).Flush()
+					}
+				}))
+				next <- struct{}{}
+				q := r.request(t, "GET", "/", 8080, nil)
+				if force {
+					q.Header.Set(headerForceH2, "true")
+				}
+				resp, err := r.client(t, h2).Do(q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				for range 5 {
+					if _, err := io.ReadFull(resp.Body, make([]byte, bufferSize)); err != nil {
+						t.Fatal(err)
+					}
+					next <- struct{}{}
+				}
+				close(next)
+			})
+		})
+	}
+}
+
 func TestBodies(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		t.Run("force-h2="+strconv.FormatBool(force), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRaw sends bytes that no HTTP client would, over one connection, and
@@ -91,5 +92,31 @@ func TestRaw(t *testing.T) {
 				t.Errorf("app saw %q, want %q", s, tt.app)
 			}
 		})
+	}
+}
+
+// Trailers of the proxy's are no more the app's business than its headers.
+func TestRequestTrailers(t *testing.T) {
+	r := newRig(t)
+	seen := make(chan string, 1)
+	r.vm.serve(t, 8080, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		io.Copy(io.Discard, q.Body)
+		seen <- fmt.Sprint(q.Trailer)
+	}))
+	conn, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	io.WriteString(conn, strings.ReplaceAll("POST / HTTP/1.1\nHost: "+testHost+"\nX-Aws-Proxy-Auth: "+r.token(t, 8080)+
+		"\nTrailer: X-Sum\nTransfer-Encoding: chunked\n\n2\nab\n0\nX-Sum: 1\nX-Aws-Proxy-Auth: secret\nX-Other: 2\n\n", "\n", "\r\n"))
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, want := <-seen, "map[X-Other:[2] X-Sum:[1]]"; got != want {
+		t.Errorf("app saw trailers %s, want %s", got, want)
 	}
 }

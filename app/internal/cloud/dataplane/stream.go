@@ -145,7 +145,7 @@ func (t *tunnel) trailers(st *stream, f frame, fields []hpack.HeaderField) error
 		return st.keepEnd()
 	}
 	app.mu.Lock()
-	err := app.writeHead(st.id, flagEndStream, fields)
+	err := app.writeHead(st.id, flagEndStream, forApp(fields))
 	app.mu.Unlock()
 	t.half(st, true)
 	return err
@@ -255,15 +255,7 @@ func (st *stream) join(r *http.Request, x *exchange, s *session) error {
 // pass sends the head to the app, and what came after it in the meantime.
 func (st *stream) pass(app *upstream, x *exchange) error {
 	t := st.tunnel
-	out := make([]hpack.HeaderField, 0, len(st.fields)+1)
-	for _, hf := range st.fields {
-		switch {
-		case strings.HasPrefix(hf.Name, strings.ToLower(headerPrefix)), hf.Name == strings.ToLower(headerID):
-		case hf.Name != "te" && isHopByHop(textproto.CanonicalMIMEHeaderKey(hf.Name)):
-		default:
-			out = append(out, hf)
-		}
-	}
+	out := forApp(st.fields)
 	out = append(out, hpack.HeaderField{Name: strings.ToLower(headerID), Value: x.id})
 	app.mu.Lock()
 	defer app.mu.Unlock()
@@ -291,6 +283,20 @@ func (st *stream) pass(app *upstream, x *exchange) error {
 		return nil // the reader flushes, after what comes next
 	}
 	return app.bw.Flush()
+}
+
+// forApp leaves out what is for the proxy, or between two hops alone.
+func forApp(fields []hpack.HeaderField) []hpack.HeaderField {
+	out := make([]hpack.HeaderField, 0, len(fields)+1)
+	for _, hf := range fields {
+		switch {
+		case strings.HasPrefix(hf.Name, strings.ToLower(headerPrefix)), hf.Name == strings.ToLower(headerID):
+		case hf.Name != "te" && isHopByHop(textproto.CanonicalMIMEHeaderKey(hf.Name)):
+		default:
+			out = append(out, hf)
+		}
+	}
+	return out
 }
 
 // writeHead writes a header block. The peer's mu is held.

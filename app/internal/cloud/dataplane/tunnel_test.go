@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -318,6 +319,21 @@ func TestTunnelHeaders(t *testing.T) {
 	}
 	if id := q.Header[headerID]; len(id) != 1 || id[0] == "mine" || q.Host != testHost || q.Header.Get("Te") != "trailers" {
 		t.Errorf("app saw %s %v", q.Host, q.Header)
+	}
+}
+
+// Heads and trailers hold nothing for the app that is the proxy's.
+func TestForApp(t *testing.T) {
+	var in []hpack.HeaderField
+	for _, name := range []string{":path", "x-sum", "x-aws-proxy-auth", "x-aws-proxy-future", "x-amzn-requestid", "te", "trailer"} {
+		in = append(in, hpack.HeaderField{Name: name, Value: "1"})
+	}
+	var got []string
+	for _, hf := range forApp(in) {
+		got = append(got, hf.Name)
+	}
+	if want := []string{":path", "x-sum", "te"}; !slices.Equal(got, want) {
+		t.Errorf("app gets %q, want %q", got, want)
 	}
 }
 
