@@ -32,8 +32,9 @@ type tokenBook struct {
 	store *store
 	clock clockwork.Clock
 
-	mu   sync.Mutex
-	busy map[string]chan struct{} // guarded by mu: tokens in use now, by record name
+	mu    sync.Mutex
+	busy  map[string]chan struct{} // guarded by mu: tokens in use now, by record name
+	swept time.Time                // guarded by mu: when old records were last looked for
 }
 
 func newTokenBook(st *store, clock clockwork.Clock) *tokenBook {
@@ -76,7 +77,27 @@ func (b *tokenBook) do(op string, token *string, request, out any, f func() erro
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}
-	return b.store.put(dirTokens, name, tokenRecord{op, hex.EncodeToString(sum[:]), answer, b.clock.Now().UTC()})
+	if err := b.store.put(dirTokens, name, tokenRecord{op, hex.EncodeToString(sum[:]), answer, b.clock.Now().UTC()}); err != nil {
+		return err
+	}
+	if b.due() {
+		if err := b.sweep(); err != nil { // the call went well all the same
+			b.store.log.Error("old client tokens stay behind", "err", err)
+		}
+	}
+	return nil
+}
+
+// due says whether it is time to look for old records: once in the life of a
+// token, so that there are never more than two such lives' worth.
+func (b *tokenBook) due() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.clock.Since(b.swept) < tokenLife {
+		return false
+	}
+	b.swept = b.clock.Now()
+	return true
 }
 
 // take waits until nobody else uses the token, and returns the way to give it
@@ -120,6 +141,9 @@ func (b *tokenBook) load(name string) (*tokenRecord, error) {
 
 // sweep removes the records of tokens that are no longer known.
 func (b *tokenBook) sweep() error {
+	b.mu.Lock()
+	b.swept = b.clock.Now()
+	b.mu.Unlock()
 	_, err := loadAll(b.store, dirTokens, func(name string, rec tokenRecord) error {
 		switch {
 		case rec.Operation == "" || rec.Answer == nil:
@@ -127,7 +151,17 @@ func (b *tokenBook) sweep() error {
 		case b.clock.Since(rec.At) < tokenLife:
 			return nil
 		}
-		return b.store.remove(dirTokens, name)
+		return b.expire(name)
 	})
 	return err
+}
+
+// expire removes a record, unless its token was just used anew.
+func (b *tokenBook) expire(name string) error {
+	defer b.take(name)()
+	rec, err := b.load(name)
+	if err != nil || rec == nil || b.clock.Since(rec.At) < tokenLife {
+		return err
+	}
+	return b.store.remove(dirTokens, name)
 }

@@ -1,6 +1,8 @@
 package cloud
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -112,5 +114,37 @@ func TestClientTokenOfImages(t *testing.T) {
 	other.ClientToken = new("token")
 	if got := r.call("UpdateMicrovmImage", other, nil); got.class != wire.Validation || !strings.Contains(got.text, "different request parameters") {
 		t.Errorf("same token for another image: %+v", got)
+	}
+}
+
+// TestClientTokensAreForgotten checks that old records go while the cloud runs,
+// and new ones stay.
+func TestClientTokensAreForgotten(t *testing.T) {
+	r := newRig(t, nil)
+	run := func(token string) (id string) {
+		var out wire.RunMicrovmOutput
+		r.must("RunMicrovm", &wire.RunMicrovmInput{ImageIdentifier: new(r.ImageARN(LocalImage)), ClientToken: &token}, &out)
+		return *out.MicrovmId
+	}
+	count := func() int {
+		all, err := os.ReadDir(filepath.Join(r.cfg.Dir, dirTokens))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	first := run("a")
+	run("b")
+	r.clock.Advance(tokenLife - time.Hour)
+	last := run("c")
+	r.clock.Advance(2 * time.Hour)
+	if run("a") == first {
+		t.Error("a token was known for too long")
+	}
+	if n := count(); n != 2 { // a, anew, and c
+		t.Errorf("%d records, want 2", n)
+	}
+	if run("c") != last {
+		t.Error("a token was forgotten too soon")
 	}
 }
