@@ -141,7 +141,7 @@ func listen(ctx context.Context, o options, guest *link.Guest) (calls, hooks net
 		return nil, nil, err
 	}
 	if guest != nil {
-		hooks = guest.Mark(hooks)
+		calls, hooks = guest.Mark(calls), guest.Mark(hooks)
 	}
 	return calls, hooks, nil
 }

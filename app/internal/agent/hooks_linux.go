@@ -123,8 +123,8 @@ func (h *hooks) server() *http.Server {
 // fromSandbox reports whether a connection was made by a user of the sandbox,
 // or by who can't be told.
 func (h *hooks) fromSandbox(c net.Conn) bool {
-	if h.s.cfg.Platform != nil && h.s.cfg.Platform(c) {
-		return false
+	if h.s.cfg.Platform != nil {
+		return !h.s.cfg.Platform(c)
 	}
 	uid, err := peerUID(c)
 	if os.IsNotExist(err) || os.IsPermission(err) {

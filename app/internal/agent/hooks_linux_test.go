@@ -320,6 +320,10 @@ func TestFromSandbox(t *testing.T) {
 	if r.s.hooks.fromSandbox(conn) {
 		t.Error("the platform's own is taken for the sandbox's")
 	}
+	r.s.cfg.Platform = func(net.Conn) bool { return false }
+	if !r.s.hooks.fromSandbox(conn) {
+		t.Error("who is not the platform is taken for it because of who they are")
+	}
 	r.s.cfg.Platform = nil
 	client.Close()
 	eventually(t, "the connection to be nobody's", func() bool { return r.s.hooks.fromSandbox(conn) })

@@ -39,8 +39,8 @@ type Config struct {
 
 	// Spawn calls start, which starts a process. Nil just calls it.
 	Spawn func(start func() error) error
-	// Platform reports whether the platform made a connection to the hooks. Nil,
-	// or false, leaves it to the owner of the socket.
+	// Platform reports whether the platform made a connection to the hooks. Nil
+	// leaves it to the owner of the socket.
 	Platform func(net.Conn) bool
 
 	Log   *slog.Logger

@@ -32,7 +32,8 @@ func (g *Guest) Serve(ctx context.Context) error { return g.end.serve(ctx) }
 func (g *Guest) Close() error { return g.end.Close() }
 
 // Mark returns a listener whose connections [FromHost] can tell apart: those
-// the host made through the line, and those of programs inside the jail.
+// the host made through the line, and those of programs inside the jail. Only
+// a few of the latter can be open at a time; more are closed at once.
 // ln must be a TCP listener on 127.0.0.1 or all addresses.
 func (g *Guest) Mark(ln net.Listener) net.Listener { return g.marks.listen(ln) }
 

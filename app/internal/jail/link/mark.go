@@ -6,6 +6,11 @@ import (
 	"sync"
 )
 
+// maxInside is how many connections of programs inside the jail a marked
+// listener has open at a time. More would leave the agent without descriptors
+// for those of the host.
+const maxInside = 64
+
 // marks remembers from which local addresses the guest has dialled its own
 // listeners, until each connection has been accepted.
 type marks struct {
@@ -15,14 +20,18 @@ type marks struct {
 
 type markedListener struct {
 	net.Listener
-	marks *marks
-	port  int
+	marks  *marks
+	port   int
+	inside chan struct{} // one for each open connection of programs in the jail
 }
 
 type markedConn struct {
 	net.Conn
-	host bool
+	host  bool
+	close func() error
 }
+
+func (c *markedConn) Close() error { return c.close() }
 
 func (m *marks) listen(ln net.Listener) net.Listener {
 	addr, ok := ln.Addr().(*net.TCPAddr)
@@ -35,7 +44,7 @@ func (m *marks) listen(ln net.Listener) net.Listener {
 		m.ports = map[int]map[netip.AddrPort]bool{}
 	}
 	m.ports[addr.Port] = map[netip.AddrPort]bool{}
-	return &markedListener{ln, m, addr.Port}
+	return &markedListener{ln, m, addr.Port, make(chan struct{}, maxInside)}
 }
 
 func (m *marks) has(port int) bool {
@@ -66,14 +75,31 @@ func (m *marks) take(port int, remote netip.AddrPort) bool {
 }
 
 func (l *markedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.fromHost(c) {
+			return &markedConn{c, true, c.Close}, nil
+		}
+		select {
+		case l.inside <- struct{}{}:
+			return &markedConn{c, false, sync.OnceValue(func() error {
+				defer func() { <-l.inside }()
+				return c.Close()
+			})}, nil
+		default:
+			c.Close()
+		}
 	}
-	var from netip.AddrPort
-	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		ap := a.AddrPort()
-		from = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+func (l *markedListener) fromHost(c net.Conn) bool {
+	a, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return false
 	}
-	return &markedConn{c, l.marks.take(l.port, from)}, nil
+	ap := a.AddrPort()
+	return l.marks.take(l.port, netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()))
 }

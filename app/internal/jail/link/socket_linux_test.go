@@ -147,6 +147,49 @@ func TestSocketLine(t *testing.T) {
 	}
 }
 
+// Programs in the jail can't keep the host from a marked listener, however many
+// connections they make.
+func TestMarkFlood(t *testing.T) {
+	h, fd, _ := pair(t, nil)
+	g := runGuest(t, fd)
+	<-h.Ready()
+	port := echoServer(t, g.Mark)
+	inside := func() (net.Conn, string) {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 1)
+		io.WriteString(c, "x")
+		n, _ := c.Read(b)
+		return c, string(b[:n])
+	}
+	for i := range 2 * maxInside {
+		c, got := inside()
+		defer c.Close()
+		if want := map[bool]string{true: "x"}[i < maxInside]; got != want {
+			t.Fatalf("connection %d says %q, want %q", i, got, want)
+		}
+		if i == 0 {
+			c.Close() // makes room for one
+			for {
+				c, got := inside()
+				defer c.Close()
+				if got == "x" {
+					break
+				}
+			}
+		}
+	}
+	c, err := h.Dial(context.Background(), port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := exchange(c, "hello"); got != "host:hello" || err != nil {
+		t.Errorf("echo = %q, %v", got, err)
+	}
+}
+
 func TestSocketDeadlines(t *testing.T) {
 	h, fd, _ := pair(t, nil)
 	runGuest(t, fd)
