@@ -102,9 +102,6 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		log.Debug("call dropped on purpose")
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		if e, ok := errors.AsType[*apiError](err); ok && e.class == "RequestEntityTooLargeException" {
-			w.Header().Set("Connection", "close") // the rest of the body is not read
-		}
 		if writeError(w, err) {
 			log.Error("call failed", "err", err)
 		}
@@ -182,6 +179,11 @@ func refused(op wire.Operation, err error) error {
 // for a signature by then, and whoever stalls keeps the cloud from being idle.
 const bodyTime = 30 * time.Second
 
+// drainBytes is how much of a body that is too large is read and dropped. Most
+// clients look for an answer only when they have sent all, and a connection
+// closed before that takes the answer with it.
+const drainBytes = 64 << 20
+
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -190,11 +192,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if rc.SetReadDeadline(time.Now().Add(bodyTime)) == nil { // a tunnel has none, nor a body
 		defer rc.SetReadDeadline(time.Time{})
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, wire.MaxBody+1))
+	src := http.MaxBytesReader(w, r.Body, wire.MaxBody+drainBytes)
+	body, err := io.ReadAll(io.LimitReader(src, wire.MaxBody+1))
 	if err != nil {
 		return nil, errHangUp // the caller is gone, or never spoke HTTP
 	}
 	if len(body) > wire.MaxBody {
+		_, _ = io.Copy(io.Discard, src) // whoever breaks off is not answered
 		return nil, newError("RequestEntityTooLargeException", fmt.Sprintf("The request body is larger than %d bytes.", wire.MaxBody))
 	}
 	return body, nil

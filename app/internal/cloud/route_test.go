@@ -2,10 +2,14 @@ package cloud
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +139,58 @@ func TestBodyLimit(t *testing.T) {
 	if got := r.read(r.send(http.MethodPost, vmPath, []byte(strings.Repeat(" ", wire.MaxBody))), nil); got.class != wire.Validation {
 		t.Errorf("got %d %s", got.status, got.class)
 	}
+}
+
+// TestHugeBody sends all of a body that is too large before it looks for an
+// answer.
+func TestHugeBody(t *testing.T) {
+	for _, h2 := range []bool{false, true} {
+		t.Run("h2="+strconv.FormatBool(h2), func(t *testing.T) {
+			r := newRig(t, nil)
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			served := make(chan error)
+			go func() { served <- r.Serve(ctx, ln) }()
+			tr := &http.Transport{Protocols: new(http.Protocols)}
+			tr.Protocols.SetHTTP1(!h2)
+			tr.Protocols.SetUnencryptedHTTP2(h2)
+			sent := make(chan struct{})
+			req, err := http.NewRequest(http.MethodPost, "http://"+ln.Addr().String()+vmPath, io.MultiReader(
+				strings.NewReader(strings.Repeat(" ", 20<<20)), closer(sent)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := tr.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			select {
+			case <-sent:
+			default:
+				t.Error("the answer came before the body was sent")
+			}
+			if got := resp.Header.Get(wire.HeaderErrorType); resp.StatusCode != 413 || got != "RequestEntityTooLargeException" {
+				t.Errorf("got %d %s", resp.StatusCode, got)
+			}
+			tr.CloseIdleConnections()
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A closer is an empty reader that says when it is read.
+type closer chan struct{}
+
+func (c closer) Read([]byte) (int, error) {
+	close(c)
+	return 0, io.EOF
 }
 
 func TestUnsigned(t *testing.T) {
