@@ -72,7 +72,7 @@ func (c Config) withDefaults() Config {
 	c.Region = orDefault(c.Region, "us-east-1")
 	c.Account = orDefault(c.Account, "000000000000")
 	if c.Clock == nil {
-		c.Clock = clockwork.NewRealClock()
+		c.Clock = wallClock{clockwork.NewRealClock()}
 	}
 	if c.SigningTime == nil {
 		c.SigningTime = time.Now

@@ -23,10 +23,10 @@ const maxReason = 2048
 // live takes the VM through its life: it returns when the VM is on its way
 // out, and ctx is done then at the latest.
 func (v *microvm) live(ctx context.Context, launcher Launcher) error {
-	lifetime := v.clock.AfterFunc(v.StartedAt.Add(v.lifetime()).Sub(v.clock.Now()), func() {
+	stop := alarm(ctx, v.clock, v.StartedAt.Add(v.lifetime()), func() {
 		v.doom(ending{reason: reasonLifetime, notify: true})
 	})
-	defer lifetime.Stop()
+	defer stop()
 	if err := v.boot(ctx, launcher); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (v *microvm) awake(ctx context.Context) error {
 		timer.Stop()
 	} else {
 		idle = timer.Chan()
-		timer.Reset(v.idleLeft())
+		timer.Reset(min(v.idleLeft(), maxNap))
 	}
 	for {
 		state, changed := v.now()
@@ -104,7 +104,7 @@ func (v *microvm) awake(ctx context.Context) error {
 			return ctx.Err()
 		case <-changed:
 		case <-idle:
-			timer.Reset(max(v.idleLeft(), 0))
+			timer.Reset(min(max(v.idleLeft(), 0), maxNap))
 		}
 	}
 }
@@ -138,13 +138,13 @@ func (v *microvm) fallAsleep(ctx context.Context) error {
 func (v *microvm) asleep(ctx context.Context) error {
 	if limit, ok := v.sleepLimit(); ok {
 		v.mu.Lock()
-		left := v.since.Add(limit).Sub(v.clock.Now())
+		end := v.since.Add(limit)
 		v.mu.Unlock()
-		if left <= 0 {
+		if v.clock.Until(end) <= 0 {
 			return ending{reason: reasonLifetime}
 		}
-		timer := v.clock.AfterFunc(left, func() { v.expireSleep(limit) })
-		defer timer.Stop()
+		stop := alarm(ctx, v.clock, end, func() { v.expireSleep(limit) })
+		defer stop()
 	}
 	for {
 		state, changed := v.now()
