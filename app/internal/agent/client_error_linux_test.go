@@ -133,7 +133,10 @@ func TestClientTLS(t *testing.T) {
 }
 
 func TestClientWaitReady(t *testing.T) {
-	r := newClientRig(t, false, nil) // its agent has no kernel, so never is ready
+	r := newClientRig(t, false, nil)
+	strict := r.s.session.Load().terms()
+	strict.enforce = true // so its agent never gets ready
+	r.s.session.Store(&session{id: "microvm-1", payload: &strict})
 	ctx, cancel := context.WithCancel(t.Context())
 	r.proxy.set(func(m string, w http.ResponseWriter) http.ResponseWriter {
 		if r.proxy.count("Health") == 6 {
