@@ -115,16 +115,10 @@ func TestTimeout(t *testing.T) {
 }
 
 // deaf is a cell that no interrupt ends.
-const deaf = `import time
-begun = False
-while True:
-    try:
-        if not begun:
-            begun = True
-            print('on')
-        time.sleep(600)
-    except KeyboardInterrupt:
-        print('no')`
+const deaf = `import signal, time
+signal.signal(signal.SIGINT, lambda *args: print('no'))
+print('on')
+while True: time.sleep(600)`
 
 func TestTimeoutOfADeafCell(t *testing.T) {
 	clock := clockwork.NewFakeClock()
@@ -222,6 +216,22 @@ func TestNoPython(t *testing.T) {
 	}
 	if err := r.service.rotate(t.Context(), nil); err != nil {
 		t.Errorf("rotate: %v", err)
+	}
+}
+
+// TestNoKernel is about a sandbox for commands alone: clients wait for its
+// kernel before they use it.
+func TestNoKernel(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.NoKernel = true }).run(nil)
+	if h := r.health(); !h.GetAgentReady() || !h.GetKernelReady() {
+		t.Errorf("health = %v, want all ready", h)
+	}
+	stream, err := agentpb.NewCodeServiceClient(r.conn).Execute(r.ctx(), &agentpb.ExecuteRequest{Code: "1"})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if status.Code(err) != codes.Unimplemented {
+		t.Errorf("execute: %v, want Unimplemented", err)
 	}
 }
 
