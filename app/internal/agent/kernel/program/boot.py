@@ -28,7 +28,7 @@ def _boot():
         exec(compile(setup["program"][name], "<arenero %s>" % name, "exec"), module.__dict__)
         return module
 
-    for name in ("wire", "streams", "bundle"):
+    for name in ("wire", "streams", "bundle", "loop"):
         load(name)
     load("main").run(setup, load)
 

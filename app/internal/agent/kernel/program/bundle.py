@@ -2,6 +2,7 @@
 
 import base64
 import json
+import types
 
 MAX_VALUE = 8 << 20
 MAX_BUNDLE = 12 << 20
@@ -56,6 +57,26 @@ def table(obj):
         return {str(name): list(column) for name, column in zip(obj.columns, columns)}
     except Exception:
         return None  # a nicety: the other forms still go out
+
+
+def tidy(error):
+    """Take out of an exception's tracebacks what is ours, and what has no line.
+
+    An interrupt can fall on the very start of a function, and IPython can't
+    show such a place.
+    """
+    seen = []
+    while error is not None and not any(e is error for e in seen):
+        seen.append(error)
+        trace, kept = error.__traceback__, []
+        while trace is not None:
+            if (trace.tb_lineno or 0) > 0 and not trace.tb_frame.f_code.co_filename.startswith("<arenero "):
+                kept.append(trace)
+            trace = trace.tb_next
+        for t in reversed(kept):
+            trace = types.TracebackType(trace, t.tb_frame, t.tb_lasti, t.tb_lineno)
+        error.__traceback__ = trace
+        error = error.__cause__ or error.__context__
 
 
 def cut(error):

@@ -8,6 +8,8 @@ import sys
 import types
 import warnings
 
+from _arenero import bundle, loop
+
 
 def _import():
     """Import IPython's shell while its terminal parts are hidden, then unhide them."""
@@ -33,12 +35,13 @@ def _import():
     return IPython
 
 
-def make(emit, table):
+def make(line, emit, table):
     """Return a shell that hands results to emit(data, main)."""
     IPython = _import()
     from IPython.core import interactiveshell, page
     from IPython.core.displayhook import DisplayHook
     from IPython.core.displaypub import DisplayPublisher
+    from IPython.core.events import EventManager
     from IPython.core.profiledir import ProfileDir
     from traitlets import Type, observe
     from traitlets.config import Config
@@ -72,6 +75,18 @@ def make(emit, table):
         def _location_changed(self, change):
             pass  # a place by name only: nothing is made on disk
 
+    class Events(EventManager):
+        def trigger(self, event, *args, **kwargs):
+            if not event.startswith("post_"):
+                return super().trigger(event, *args, **kwargs)
+            # What is called may be slow: figures are drawn after the cell.
+            try:
+                line.user(lambda: super(Events, self).trigger(event, *args, **kwargs))
+            except KeyboardInterrupt:
+                self.shell.showtraceback()
+
+    loops = loop.Loop(line, interactiveshell.InteractiveShell.run_code.__code__)
+
     class Shell(interactiveshell.InteractiveShell):
         displayhook_class = Type(Hook)
         display_pub_class = Type(Publisher)
@@ -93,6 +108,31 @@ def make(emit, table):
         def ask_exit(self):
             raise SystemExit
 
+        def init_events(self):
+            super().init_events()
+            self.events.__class__ = Events
+
+        async def run_code(self, *args, **kwargs):
+            # Interrupts wait in all of IPython but here, where it is user code
+            # that runs, and where what they break off is tidied up.
+            guard, coro = line.guard, super().run_code(*args, **kwargs)
+            try:
+                line.guard = 0
+                line.check()
+                return await coro
+            finally:
+                line.guard = guard
+                coro.close()  # it may not have begun
+
+        def showtraceback(self, *args, **kwargs):
+            with line.held():
+                super().showtraceback(*args, **kwargs)
+
+        def _get_exc_info(self, exc_tuple=None):
+            value = loops.meant(super()._get_exc_info(exc_tuple)[1])
+            bundle.tidy(value)
+            return type(value), value, value.__traceback__
+
         def _showtraceback(self, etype, evalue, stb):
             if isinstance(stb, str):
                 stb = stb.splitlines()
@@ -100,11 +140,12 @@ def make(emit, table):
 
         def run(self, code):
             """Run one cell. Returns its error as [name, value, traceback], or None."""
-            self.trace = None
+            self.trace, loops.cause = None, None
+            line.user(int)  # an interrupt at the very start ends the cell as simply
             result = self.run_cell(code, store_history=True)
             self.history_manager.db_input_cache = []  # there is no database to empty it
             self.history_manager.db_output_cache = []
-            error = result.error_before_exec or result.error_in_exec
+            error = loops.meant(result.error_before_exec or result.error_in_exec)
             if error is None:
                 return self.trace  # set when a hook after the cell failed
             name, value = type(error).__name__, text_of(error)
@@ -125,6 +166,7 @@ def make(emit, table):
         interactiveshell.PickleShareDB = lambda path: {}
     warnings.filterwarnings("ignore", message="To exit: use")
     shell = Shell.instance(config=config)
+    shell.loop_runner = loops.run
     shell.set_hook("show_in_pager", page.as_hook(page.display_page))
     # The one built on pexpect copies output by hand and wants a terminal.
     shell.system = shell.system_raw

@@ -33,6 +33,7 @@ def prepare(line):
     getpass.getpass = refuse
     sys.argv = [""]
     line.arm()
+    sys.unraisablehook = line.unraisable
     try:
         import faulthandler
 
@@ -54,12 +55,12 @@ class Kernel:
         backend = "agg"
         if not plain:
             try:
-                self.shell = load("ipy").make(self.emit, bundle.table)
+                self.shell = load("ipy").make(line, self.emit, bundle.table)
                 backend = "module://matplotlib_inline.backend_inline"
             except ImportError:
                 pass
         if self.shell is None:
-            self.shell = load("plain").Shell(self.emit, bundle.table)
+            self.shell = load("plain").Shell(line, self.emit, bundle.table)
         os.environ.setdefault("MPLBACKEND", backend)
         self.user_site = self.find_user_site()
 
@@ -119,14 +120,12 @@ class Kernel:
         line.send({"t": "start", "count": count}, wait=True)
         os.environ.update(request.get("env") or {})
         try:
-            try:
-                line.guard = 0
-                line.check()
-                error = shell.run(request["code"])
-            finally:
-                line.running = False
+            error = shell.run(request["code"])
         except BaseException as e:
             error = [type(e).__name__, str(e), ["%s: %s" % (type(e).__name__, e)]]
+        with line.ending:
+            line.running = False
+        line.arm()
         if not line.mine:
             self.leave(error)  # a child that user code forked and let run on to here
         for name, value in saved.items():

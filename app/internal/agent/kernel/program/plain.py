@@ -14,6 +14,8 @@ import sys
 import traceback
 import types
 
+from _arenero import bundle, loop
+
 FUTURES = 0
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
@@ -103,12 +105,13 @@ class PyplotHook:
 class Shell:
     version = ""
 
-    def __init__(self, emit, table):
+    def __init__(self, line, emit, table):
+        self.line = line
         self.emit = emit
         self.table = table
         self.count = 1
         self.flags = 0
-        self.loop = None
+        self.loop = loop.Loop(line)
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, In=[""], Out={}, _="", display=self.display)
         sys.modules["__main__"] = main
@@ -130,43 +133,57 @@ class Shell:
             last = None
             if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
                 last = ast.Expression(tree.body.pop().value)
-            if tree.body:
-                self.evaluate(compile(tree, name, "exec", self.compile_flags(), True))
+            parts = [self.compile(tree, name, "exec")] if tree.body else []
             if last is not None:
-                value = self.evaluate(compile(last, name, "eval", self.compile_flags(), True))
-                if value is not None:
-                    self.ns["_"] = self.ns["Out"][number] = value
-                    self.emit(self.forms(value), True)
-            self.show()
+                parts.append(self.compile(last, name, "eval"))
+            value = self.evaluate(parts)
+            if last is not None and value is not None:
+                self.ns["_"] = self.ns["Out"][number] = value
+                self.line.user(self.tell, value)
+            self.line.user(self.show)
         except BaseException as e:  # SystemExit and KeyboardInterrupt too end a cell, not the kernel
-            return self.error(e)
+            self.line.interrupted = False  # it comes too late
+            for _ in range(2):  # an interrupt may break this off once
+                try:
+                    return self.line.user(self.error, e)
+                except BaseException:
+                    pass  # so may the text of an exception, which is user code
+            return [type(e).__name__, "", [type(e).__name__]]
         return None
 
     def compile_flags(self, more=0):
         return self.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | more
 
-    def evaluate(self, code):
+    def compile(self, tree, name, mode):
+        code = compile(tree, name, mode, self.compile_flags(), True)
         self.flags |= code.co_flags & FUTURES
-        value = eval(code, self.ns)
-        if not code.co_flags & CO_COROUTINE:
-            return value
-        import asyncio
+        return code
 
-        if self.loop is None or self.loop.is_closed():
-            self.loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self.loop)
-        task = self.loop.create_task(value)
-        try:
-            return self.loop.run_until_complete(task)
-        except KeyboardInterrupt:
-            task.cancel()
+    def evaluate(self, parts):
+        """Run all parts, in an event loop if one of them awaits. Returns the value of the last."""
+        if any(code.co_flags & CO_COROUTINE for code in parts):
+            # To make coroutines runs nothing yet. Those that have not begun in
+            # the end have to be closed, or Python will complain.
+            todo = [eval(code, self.ns) if code.co_flags & CO_COROUTINE else code for code in parts]
             try:
-                self.loop.run_until_complete(task)
-            except BaseException:
-                pass
-            raise
+                return self.loop.run(self.step(todo), self.line.user)
+            finally:
+                for part in todo:
+                    if hasattr(part, "close"):
+                        part.close()
+        value = None
+        for code in parts:
+            value = self.line.user(eval, code, self.ns)
+        return value
+
+    async def step(self, todo):
+        value = None
+        for part in todo:
+            value = await part if hasattr(part, "close") else eval(part, self.ns)
+        return value
 
     def error(self, e):
+        bundle.tidy(e)
         trace = e.__traceback__
         while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<cell "):
             trace = trace.tb_next
@@ -176,6 +193,9 @@ class Shell:
             value = "<no text: str() of the exception failed>"
         lines = traceback.format_exception(type(e), e, trace)
         return [type(e).__name__, value, [line.rstrip("\n") for line in lines]]
+
+    def tell(self, value):
+        self.emit(self.forms(value), True)
 
     def forms(self, obj):
         data = represent(obj)
@@ -194,9 +214,11 @@ class Shell:
         pyplot = sys.modules.get("matplotlib.pyplot")
         if pyplot is None or not hasattr(pyplot, "get_fignums"):
             return
-        for number in pyplot.get_fignums():
-            figure = pyplot.figure(number)
-            try:
+        try:
+            for number in pyplot.get_fignums():
+                figure = pyplot.figure(number)
                 self.display(figure)
-            finally:
                 pyplot.close(figure)
+        finally:
+            with self.line.held():
+                pyplot.close("all")  # the next cell shall not show what is left

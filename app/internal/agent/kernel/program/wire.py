@@ -1,9 +1,13 @@
 """The line to the agent: frames out, requests in, and the order between frames and output."""
 
+import _thread
+import contextlib
 import json
 import os
 import signal
+import sys
 import threading
+import time
 from fcntl import F_DUPFD_CLOEXEC, fcntl, ioctl
 from termios import FIONREAD
 
@@ -42,9 +46,11 @@ class Wire:
         self.last = 0  # where output went last: 1, 2, or 0 for nothing to wait for
         self.wrote = 0.0  # when that was
         self.syncs = 0
-        self.guard = 0  # above zero, an interrupt waits
-        self.interrupted = False
-        self.running = False
+        self.running = False  # a cell does; else interrupts come too late
+        self.ending = threading.Lock()  # is held when running gets false
+        self.interrupted = False  # one has come, and waits
+        self.guard = 1  # above zero, interrupts wait: it is zero in user code alone
+        self.loop = None  # what runs the cell, if it awaits something
         os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self):
@@ -63,12 +69,60 @@ class Wire:
         return self.owner == os.getpid()
 
     def on_sigint(self, signum, frame):
-        if not self.running:
-            return  # came too late: the cell it was meant for has ended
-        if self.guard:
+        if self.running:
             self.interrupted = True
+            self.check(frame)
+
+    def check(self, frame=None):
+        """Let the interrupt that came take effect, if this is the place for it."""
+        if self.guard or not self.interrupted or not self.running:
             return
+        if self.loop is not None:
+            if self.loop.over():
+                return  # it is for the code that follows
+            if self.loop.cancel(frame):
+                self.interrupted = False
+                return
+        self.interrupted = False
         raise KeyboardInterrupt
+
+    def unraisable(self, what):
+        """Be Python's hook for what is raised in a finalizer, from where it can't go on.
+
+        An interrupt is tried again until it is raised elsewhere.
+        """
+        if what.exc_type is not KeyboardInterrupt or not self.mine:
+            return sys.__unraisablehook__(what)
+        with self.held(late=True):
+            self.interrupted = True
+            _thread.start_new_thread(self._again, (self.cell,))
+
+    def _again(self, cell):
+        while True:
+            time.sleep(1e-3)
+            with self.ending:
+                if not self.interrupted or not self.running or self.cell != cell:
+                    return
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    def user(self, f, *args):
+        """Call user code. An interrupt that waits, or comes now, is raised in it."""
+        guard = self.guard
+        try:
+            self.guard = 0
+            self.check()
+            return f(*args)
+        finally:
+            self.guard = guard  # first of all, and in one step: nothing can come between
+
+    @contextlib.contextmanager
+    def held(self, late=False):
+        """Let interrupts wait in the body, though user code has called it, and if late, after."""
+        main = self._enter()
+        try:
+            yield
+        finally:
+            self._leave(main, late)
 
     def _enter(self):
         main = threading.current_thread() is threading.main_thread()
@@ -76,18 +130,12 @@ class Wire:
             self.guard += 1
         return main
 
-    def _leave(self, main):
+    def _leave(self, main, late=False):
         if not main:
             return
         self.guard -= 1
-        self.check()
-
-    def check(self):
-        """Raise the interrupt that came while it had to wait."""
-        if self.interrupted and not self.guard:
-            self.interrupted = False
-            if self.running:
-                raise KeyboardInterrupt
+        if not late:
+            self.check()
 
     def send(self, message, wait=False):
         """Send one frame. With wait, return when the agent has put it in its place."""
@@ -153,6 +201,6 @@ class Wire:
         return b"".join(parts)
 
     def arm(self):
-        """Take SIGINT back at the start of a cell, whatever the last one did with it."""
+        """Take SIGINT back from user code, whatever it did with it."""
         signal.signal(signal.SIGINT, self.on_sigint)
         self.interrupted = False
