@@ -40,6 +40,7 @@ type execution struct {
 	failed  bool // an error has been sent
 	late    bool // its time is up
 	stopped bool // it has been interrupted
+	orphan  bool // its client was lost, and nobody has reattached since
 	timers  []*runTimer
 	rushing sync.Once
 }
@@ -164,6 +165,29 @@ func (x *execution) watch() {
 	x.mu.Lock()
 	x.timers = append(x.timers, t)
 	x.mu.Unlock()
+}
+
+// abandon has x interrupted in a while, since its client was lost, unless
+// somebody follows it then or has come for it meanwhile.
+func (x *execution) abandon() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.orphan = true
+	x.timers = append(x.timers, x.context.svc.cfg.clock.afterFunc(reattachGrace, func() {
+		x.mu.Lock()
+		orphan := x.orphan
+		x.mu.Unlock()
+		if orphan && !x.ring.followed() {
+			x.context.interrupt(x)
+		}
+	}))
+}
+
+// adopt notes that somebody has come for x.
+func (x *execution) adopt() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.orphan = false
 }
 
 // stop notes that x is being interrupted, and has f called again half-way and

@@ -91,6 +91,94 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCut loses the connection: the cell runs on for those who come back in
+// time, by the clock that stands still while the sandbox is suspended.
+func TestCut(t *testing.T) {
+	const waits = "import time, os\nprint('on')\nwhile not os.path.exists('go'): time.sleep(.01)\n9"
+	orphaned := func(t *testing.T, r *codeRig, id string) *execution {
+		t.Helper()
+		r.service.mu.Lock()
+		x := r.service.runs[id]
+		r.service.mu.Unlock()
+		eventually(t, "the service to miss its client", func() bool {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			return x.orphan
+		})
+		return x
+	}
+	t.Run("back in time", func(t *testing.T) {
+		clock := clockwork.NewFakeClock()
+		r := newCodeRig(t, clock)
+		s := r.execute(t, &agentpb.ExecuteRequest{Code: waits})
+		s.until(t, "on\n")
+		r.reconnect()
+		orphaned(t, r, s.id)
+		r.clock.pause()
+		clock.Advance(time.Hour)
+		r.clock.resume()
+		clock.Advance(reattachGrace - time.Second)
+		back := r.reattach(t, "default", s.id, s.seq+1)
+		eventually(t, "the client to be back", func() bool {
+			r.service.mu.Lock()
+			defer r.service.mu.Unlock()
+			return r.service.runs[s.id].ring.followed()
+		})
+		r.reconnect() // this one may go as it likes
+		clock.Advance(time.Minute)
+		if err := os.WriteFile(r.service.all()[0].place()+"/go", nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		back = r.reattach(t, "default", s.id, s.seq+1)
+		if got := back.rest(t); got != "r:9" {
+			t.Errorf("the rest is %q", got)
+		}
+	})
+	t.Run("too late", func(t *testing.T) {
+		clock := clockwork.NewFakeClock()
+		r := newCodeRig(t, clock)
+		s := r.execute(t, &agentpb.ExecuteRequest{Code: waits})
+		s.until(t, "on\n")
+		r.reconnect()
+		x := orphaned(t, r, s.id)
+		clock.Advance(reattachGrace)
+		eventually(t, "the cell to end", func() bool {
+			select {
+			case <-x.done:
+				return true
+			default:
+				return false
+			}
+		})
+		if got := r.reattach(t, "default", s.id, 1).rest(t); got != "o:on\n|!:KeyboardInterrupt" {
+			t.Errorf("the cell gave %q", got)
+		}
+	})
+	t.Run("before its turn", func(t *testing.T) {
+		r := newCodeRig(t, clockwork.NewFakeClock())
+		first := r.execute(t, &agentpb.ExecuteRequest{Code: waits})
+		first.until(t, "on\n")
+		r.execute(t, &agentpb.ExecuteRequest{Code: "1"})
+		c, _ := r.service.context(defaultContext)
+		queued := func(want int) func() bool {
+			return func() bool { c.mu.Lock(); defer c.mu.Unlock(); return len(c.queue) == want }
+		}
+		eventually(t, "the cell to queue", queued(1))
+		r.reconnect()
+		eventually(t, "the cell to leave the queue", queued(0)) // nobody could ask for it
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		r := newCodeRig(t, clockwork.NewFakeClock())
+		s := r.execute(t, &agentpb.ExecuteRequest{Code: waits})
+		s.until(t, "on\n")
+		s.cancel()
+		// The clock stands still, so this takes no grace.
+		if got := r.reattach(t, "default", s.id, 1).rest(t); got != "o:on\n|!:KeyboardInterrupt" {
+			t.Errorf("the cell gave %q", got)
+		}
+	})
+}
+
 func TestTimeout(t *testing.T) {
 	tests := []struct{ name, code, want, next string }{
 		{"interrupted", "print('on'); time.sleep(600)", "o:on\n|!:ExecutionTimeout", "r:1"},

@@ -26,6 +26,7 @@ const (
 	maxFinished     = 32
 	keepFinished    = 30 * time.Second // of running time
 	interruptGrace  = 5 * time.Second  // of running time, from interrupt to kill
+	reattachGrace   = 10 * time.Second // of running time, from a lost connection to interrupt
 	kernelStartsIn  = 60 * time.Second
 	cellSilence     = 5 * time.Second // between keepalives
 	defaultContext  = "default"

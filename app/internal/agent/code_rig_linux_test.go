@@ -27,7 +27,9 @@ type codeRig struct {
 	service *codeService
 	gate    *gate
 	clock   *runClock
-	env     map[string]string // what the sandbox brings
+	conn    *grpc.ClientConn
+	dial    func() *grpc.ClientConn // makes another
+	env     map[string]string       // what the sandbox brings
 }
 
 // newCodeRig starts a service whose kernels do without IPython, which is the
@@ -64,18 +66,22 @@ func (r *codeRig) serve(t testing.TB, base clockwork.Clock, command func(string,
 	served := make(chan error, 1)
 	go func() { served <- r.service.serve(ctx) }()
 	ln := bufconn.Listen(1 << 20)
-	server := grpc.NewServer()
+	server := grpc.NewServer(grpc.Creds(plain{}))
 	agentpb.RegisterCodeServiceServer(server, r.service)
 	go server.Serve(ln)
-	conn, err := grpc.NewClient("passthrough:///kernel", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return ln.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
+	r.dial = func() *grpc.ClientConn {
+		conn, err := grpc.NewClient("passthrough:///kernel", grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)),
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return ln.DialContext(ctx) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
 	}
-	r.CodeServiceClient = agentpb.NewCodeServiceClient(conn)
+	r.conn = r.dial()
+	r.CodeServiceClient = agentpb.NewCodeServiceClient(r.conn)
 	t.Cleanup(func() {
-		conn.Close()
+		r.conn.Close()
 		cancel()
 		server.Stop()
 		if err := <-served; err != nil {
@@ -87,6 +93,13 @@ func (r *codeRig) serve(t testing.TB, base clockwork.Clock, command func(string,
 			t.Fatal("the default kernel does not get ready")
 		}
 	}
+}
+
+// reconnect loses the connection, and makes another.
+func (r *codeRig) reconnect() {
+	r.conn.Close()
+	r.conn = r.dial()
+	r.CodeServiceClient = agentpb.NewCodeServiceClient(r.conn)
 }
 
 // A codeStream reads one stream, and notes what the protocol promises of it.

@@ -121,10 +121,13 @@ func (s *codeService) RestartContext(ctx context.Context, req *agentpb.RestartCo
 	return &agentpb.RestartContextResponse{}, nil
 }
 
-// Execute runs a cell and streams what it does. Only a client that cancels it
-// interrupts the cell; a stream that ends with the gate does not.
+// Execute runs a cell and streams what it does. A client that cancels it
+// interrupts the cell. One whose connection is lost has a while to come back,
+// and a stream that ends with the gate is not of the client's doing.
 func (s *codeService) Execute(req *agentpb.ExecuteRequest, stream grpc.ServerStreamingServer[agentpb.ExecuteEvent]) error {
 	closed := s.cfg.gate.suspending()
+	fate := watchCall(stream.Context())
+	defer fate.leave()
 	c, err := s.target(req)
 	if err != nil {
 		return err
@@ -141,12 +144,18 @@ func (s *codeService) Execute(req *agentpb.ExecuteRequest, stream grpc.ServerStr
 	}
 	defer sub.leave()
 	lost, err := s.follow(stream, x, sub, closed)
-	if lost {
-		select {
-		case <-closed: // the client lost its connection to a suspension
-		default:
-			c.interrupt(x)
-		}
+	if !lost {
+		return err
+	}
+	select {
+	case <-closed: // the client lost its connection to a suspension
+		return err
+	default:
+	}
+	if fate.wasCut() && x.isBegun() {
+		x.abandon()
+	} else { // without its beginning nobody can reattach
+		c.interrupt(x)
 	}
 	return err
 }
@@ -195,6 +204,7 @@ func (s *codeService) Reattach(req *agentpb.ReattachRequest, stream grpc.ServerS
 		return err
 	}
 	defer sub.leave()
+	x.adopt()
 	_, err = s.follow(stream, x, sub, closed)
 	return err
 }

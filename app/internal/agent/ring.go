@@ -87,6 +87,13 @@ func (r *ring[T]) subscribe(from uint64) (*subscriber[T], error) {
 	return s, nil
 }
 
+// followed reports whether there is a reader.
+func (r *ring[T]) followed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.subs) > 0
+}
+
 // leave takes the reader off.
 func (s *subscriber[T]) leave() {
 	s.ring.mu.Lock()
