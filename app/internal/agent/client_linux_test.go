@@ -161,6 +161,9 @@ func TestClientCutBeforeStart(t *testing.T) {
 		if method == "Start" {
 			return &cutter{w, 0}
 		}
+		if method == "List" && r.proxy.count("Start") == 2 {
+			<-r.s.processes.empty() // the second one is to be over when it is looked for
+		}
 		return w
 	})
 	var got collect
