@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"app/internal/microvm":         {"app/internal/microvm/wire"},
 	"app/internal/microvm/wire":    {},
 	"app/internal/paths":           {},
+	"bridge":                       {},
 }
 
 // anyone may import these two: they know nothing of the product.
@@ -68,6 +69,7 @@ var owners = map[string][]string{
 	"github.com/google/uuid":         {"*"},
 	"github.com/hashicorp/yamux":     {"app/internal/jail/link"},
 	"github.com/jonboulle/clockwork": {"*"},
+	"github.com/mark3labs/mcp-go":    {"bridge"},
 	"golang.org/x/net":               {"*"},
 	"golang.org/x/sync":              {"*"},
 	"golang.org/x/sys":               {"*"},
