@@ -27,6 +27,7 @@ type Conn struct {
 	err     error         // what Setup said; read after setUp is closed
 	opened  sync.Once
 	cleaned sync.Once
+	gone    chan struct{} // closed when Cleanup is done
 }
 
 // Transport is the way a connection came in.
@@ -61,6 +62,7 @@ func (s *Server) newConn(t Transport, id string) *Conn {
 		ID: id, Transport: t, srv: s,
 		calls: make(chan struct{}, orDefault(s.cfg.MaxCalls, maxCalls)),
 		setUp: make(chan struct{}),
+		gone:  make(chan struct{}),
 	}
 }
 
@@ -97,27 +99,37 @@ func (c *Conn) ready(ctx context.Context) error {
 // has been told to stop by then, and gets that time too.
 func (c *Conn) close(ctx context.Context) {
 	c.opened.Do(func() { close(c.setUp) })
-	c.cleaned.Do(func() {
-		if c.srv.cfg.Cleanup == nil {
+	c.cleaned.Do(func() { go c.cleanUp(ctx) })
+	select {
+	case <-c.gone:
+	case <-ctx.Done():
+	}
+}
+
+func (c *Conn) cleanUp(ctx context.Context) {
+	defer close(c.gone)
+	if c.srv.cfg.Cleanup == nil {
+		return
+	}
+	select {
+	case <-c.setUp:
+	case <-ctx.Done():
+	}
+	_, err := protect(func() (struct{}, error) { c.srv.cfg.Cleanup(ctx, c); return struct{}{}, nil })
+	if err != nil {
+		c.srv.log.Error("clean up connection", "conn", c.ID, "err", err)
+	}
+}
+
+// settle waits until no tool call is running, or ctx is done.
+func (c *Conn) settle(ctx context.Context) {
+	for range cap(c.calls) {
+		select {
+		case c.calls <- struct{}{}:
+		case <-ctx.Done():
 			return
 		}
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			select {
-			case <-c.setUp:
-			case <-ctx.Done():
-			}
-			_, err := protect(func() (struct{}, error) { c.srv.cfg.Cleanup(ctx, c); return struct{}{}, nil })
-			if err != nil {
-				c.srv.log.Error("clean up connection", "conn", c.ID, "err", err)
-			}
-		}()
-		select {
-		case <-done:
-		case <-ctx.Done():
-		}
-	})
+	}
 }
 
 // ConnOf returns the connection that a call belongs to.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -63,20 +65,22 @@ type loop struct {
 	out     *lineWriter
 	stop    context.CancelFunc
 
+	greeting chan struct{} // closed when initialize is answered; nil: none came. Of the reader alone.
+
 	mu      sync.Mutex
 	running map[string]*request // by ID as written
+	refused int
 	closing bool
 	idle    chan struct{} // gets a value when running becomes empty
 }
 
 // request is one that has no answer yet.
 type request struct {
-	id     json.RawMessage
-	cancel context.CancelFunc
-	stream bool // ends only when it is cancelled
-
-	mu        sync.Mutex
-	cancelled bool // by the host, which then wants no answer
+	id        json.RawMessage
+	key       string
+	cancel    context.CancelFunc
+	stream    bool        // ends only when it is cancelled
+	cancelled atomic.Bool // by the host, which then wants no answer
 }
 
 // read takes lines until the input ends. It never waits for a call.
@@ -86,7 +90,7 @@ func (l *loop) read(ctx context.Context, in io.Reader) error {
 		line, err := lines.next()
 		if tooLong, ok := errors.AsType[*longLine](err); ok {
 			l.srv.log.Warn("message too long", "limit", lines.limit)
-			l.out.write(failureAnswer(tooLong.id, &rpcError{Code: mcp.INVALID_REQUEST, Message: tooLong.Error()}))
+			l.refuse(tooLong.id, &rpcError{Code: mcp.INVALID_REQUEST, Message: tooLong.Error()})
 			continue
 		}
 		if len(line) > 0 {
@@ -105,7 +109,7 @@ func (l *loop) take(ctx context.Context, line []byte) {
 	switch {
 	case bad != nil:
 		if m.ID != nil || m.Method == nil || m.method == "" { // there is no answer to a notification
-			l.out.write(failureAnswer(m.ID, bad))
+			l.refuse(m.ID, bad)
 		}
 	case m.isAnswer():
 		// We ask nothing of hosts over stdio.
@@ -120,18 +124,46 @@ func (l *loop) take(ctx context.Context, line []byte) {
 
 func (l *loop) serve(ctx context.Context, m *message, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &request{id: m.ID, cancel: cancel, stream: m.method == string(mcp.MethodSubscriptionsListen)}
+	r := &request{id: m.ID, key: string(m.ID), cancel: cancel, stream: m.method == string(mcp.MethodSubscriptionsListen)}
 	if bad := l.register(r); bad != nil {
 		cancel()
-		l.out.write(failureAnswer(m.ID, bad))
+		l.refuse(m.ID, bad)
 		return
 	}
+	greeting := l.greeting
 	if m.method == string(mcp.MethodInitialize) {
 		l.session.handed.Store(true)
-		l.run(ctx, r, m, line) // at once, so that nothing is answered before it
+		greeted := make(chan struct{})
+		l.greeting = greeted
+		go func() {
+			defer close(greeted)
+			l.run(ctx, r, m, line)
+		}()
 		return
 	}
-	go l.run(ctx, r, m, line)
+	go func() {
+		if greeting != nil { // nothing is answered before it
+			<-greeting
+		}
+		l.run(ctx, r, m, line)
+	}()
+}
+
+// refuse answers a message that is no request we can serve. Like any answer it
+// is written beside the reader, which must see the end of input even if the host
+// has stopped reading.
+func (l *loop) refuse(id json.RawMessage, bad *rpcError) {
+	l.mu.Lock()
+	l.refused++
+	r := &request{key: fmt.Sprint("refused ", l.refused)} // no ID looks like that
+	l.mu.Unlock()
+	if l.register(r) != nil {
+		return // too many wait to be written already
+	}
+	go func() {
+		defer l.done(r)
+		l.out.write(failureAnswer(id, bad))
+	}()
 }
 
 func (l *loop) register(r *request) *rpcError {
@@ -140,12 +172,12 @@ func (l *loop) register(r *request) *rpcError {
 	switch {
 	case l.closing:
 		return &rpcError{Code: mcp.INTERNAL_ERROR, Message: "the server is ending"}
-	case l.running[string(r.id)] != nil:
+	case l.running[r.key] != nil:
 		return &rpcError{Code: mcp.INVALID_REQUEST, Message: "there is a request with this id already"}
 	case len(l.running) >= maxWaiting:
 		return &rpcError{Code: mcp.INTERNAL_ERROR, Message: "too many requests are waiting"}
 	}
-	l.running[string(r.id)] = r
+	l.running[r.key] = r
 	return nil
 }
 
@@ -154,9 +186,7 @@ func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 	defer r.cancel()
 	defer l.done(r)
 	c := &call{conn: l.conn, log: l.srv.log, send: func(method string, params any) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.cancelled {
+		if !r.cancelled.Load() {
 			l.out.write(notification{"2.0", method, params})
 		}
 	}}
@@ -173,9 +203,7 @@ func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 	if c.refused != nil {
 		a, ok = failureAnswer(r.id, c.refused), true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ok && !r.cancelled {
+	if ok && !r.cancelled.Load() {
 		sess.flush()
 		l.out.write(a)
 	}
@@ -213,16 +241,14 @@ func (l *loop) cancel(id json.RawMessage) {
 	if r == nil {
 		return // answered already, or never asked
 	}
-	r.cancel() // first: a tool may hold r.mu while the host reads nothing
-	r.mu.Lock()
-	r.cancelled = true
-	r.mu.Unlock()
+	r.cancelled.Store(true)
+	r.cancel()
 }
 
 func (l *loop) done(r *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.running, string(r.id))
+	delete(l.running, r.key)
 	if len(l.running) == 0 {
 		select {
 		case l.idle <- struct{}{}:
