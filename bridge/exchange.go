@@ -178,7 +178,12 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &call{conn: conn, log: x.srv.log}
 	out := newStream(w, r, c)
-	out.id = x.m.ID
+	if !x.m.isAnswer() { // IDs of ours are not those of the client
+		out.id = x.m.ID
+	}
+	// The library registers a session after it has written that it is there: a
+	// quick client would find half of it.
+	out.hold = x.m.method == string(mcp.MethodInitialize)
 	defer out.finish()
 	defer func() {
 		if v := recover(); v != nil { // no tool's panic comes this far
@@ -186,7 +191,7 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 			out.fail()
 		}
 	}()
-	if x.sess != nil && x.m.ID != nil {
+	if x.sess != nil && out.id != nil {
 		if !x.sess.register(x.m.ID, func() { out.cancel(); cancel() }) {
 			writeAnswer(out, http.StatusOK, failureAnswer(x.m.ID, &rpcError{
 				Code: mcp.INVALID_REQUEST, Message: "there is a request with this id already",

@@ -101,7 +101,7 @@ func addPlainTools(s *Server) {
 			if i > 0 {
 				time.Sleep(50 * time.Millisecond) // the suite asks for it
 			}
-			_ = s.core.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "fixture", text))
+			logToHost(ctx, text)
 		}
 		return saidText("logged")
 	}
@@ -129,6 +129,15 @@ func addPlainTools(s *Server) {
 		"then": {"required": ["phone"]}, "else": {"required": ["email"]},
 		"additionalProperties": false
 	}`)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return saidText("ok"), nil })
+}
+
+// logToHost sends a log message the way progress goes: in order, and not by the
+// library's channel.
+func logToHost(ctx context.Context, text string) {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern && info.LogLevel == "" {
+		return // revision 2026-07-28: only if the request asks for it
+	}
+	callOf(ctx).send("notifications/message", map[string]any{"level": "info", "logger": "fixture", "data": text})
 }
 
 // addAskingTools adds the tools that ask the host while they run, as revisions

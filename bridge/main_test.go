@@ -279,7 +279,7 @@ func testServer(t testing.TB, cfg Config) (*Server, *gates) {
 		Call: func(_ context.Context, in echoIn) (echoOut, error) {
 			return echoOut{}, fmt.Errorf("wrapped: %w", &Error{
 				Code: "not_found", Text: "There is no " + in.Text + ".", Retryable: true,
-				RetryAfter: 1500 * time.Millisecond, Details: map[string]int{"looked": 3},
+				RetryAfter: 1500 * time.Millisecond, Details: map[string]any{"looked": 3},
 			})
 		},
 	}))

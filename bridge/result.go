@@ -23,7 +23,7 @@ type Error struct {
 	Text       string // for the model and the person behind it; no secrets
 	Retryable  bool
 	RetryAfter time.Duration // zero: not said
-	Details    any           // nil: none; else what becomes a JSON object
+	Details    map[string]any
 	Err        error         // the cause, for the log alone
 }
 
@@ -47,10 +47,10 @@ const (
 // beside the result, since the TypeScript SDK before 2.0 checks that of failed
 // calls too, and would hide the text from the model if it did not fit.
 type failure struct {
-	Code       string  `json:"code" doc:"What went wrong, as a stable word."`
-	Retryable  bool    `json:"retryable" doc:"Whether the same call may work later."`
-	RetryAfter float64 `json:"retry_after_s,omitempty" doc:"How long to wait before trying again, in seconds."`
-	Details    any     `json:"details" doc:"More, depending on the code."`
+	Code       string         `json:"code"`
+	Retryable  bool           `json:"retryable"`
+	RetryAfter float64        `json:"retry_after_s,omitempty"`
+	Details    map[string]any `json:"details"`
 }
 
 // Blocks is met by results that show more than their JSON: images and files.
@@ -124,11 +124,11 @@ func (s *Server) failed(c *call, err error) *mcp.CallToolResult {
 		if p, ok := errors.AsType[*panicked](err); ok {
 			c.log.Error("tool panicked", "id", id, "stack", string(p.stack))
 		}
-		e = &Error{Code: CodeInternal, Text: fmt.Sprintf(s.texts.internal, id), Details: map[string]string{"id": id}}
+		e = &Error{Code: CodeInternal, Text: fmt.Sprintf(s.texts.internal, id), Details: map[string]any{"id": id}}
 	}
 	details := e.Details
 	if details == nil {
-		details = struct{}{}
+		details = map[string]any{}
 	}
 	return s.noted(c, &mcp.CallToolResult{
 		IsError: true,

@@ -280,6 +280,10 @@ func (w *schemaWriter) body(s *schema) {
 	case kindMap:
 		w.member("type")
 		w.raw(`"object","additionalProperties":`)
+		if s.items.kind == kindAny {
+			w.raw("true")
+			return
+		}
 		w.schema(s.items)
 		return
 	}

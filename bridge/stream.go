@@ -21,10 +21,12 @@ type stream struct {
 	accepts bool            // whether the client takes event streams
 	id      json.RawMessage // of the request, as it was written
 	call    *call           // nil: none
+	hold    bool            // the answer waits for finish
 
 	mu        sync.Mutex
 	header    http.Header // the library's, until it goes out
 	status    int
+	held      []byte
 	sent      bool // the header is out
 	events    bool // the response is an event stream
 	cancelled bool // the client wants no answer
@@ -62,6 +64,10 @@ func (s *stream) Write(p []byte) (int, error) {
 	isJSON := len(p) > 0 && p[0] == '{'
 	if isJSON {
 		p, s.status = s.mend(p, s.status)
+	}
+	if s.hold {
+		s.held = append(s.held, p...)
+		return len(p), nil
 	}
 	if !s.sent {
 		s.sendHeader(strings.HasPrefix(s.header.Get("Content-Type"), "text/event-stream"))
@@ -217,5 +223,8 @@ func (s *stream) finish() {
 	}
 	if !s.sent {
 		s.sendHeader(s.cancelled)
+	}
+	if len(s.held) > 0 {
+		_, _ = s.w.Write(s.held)
 	}
 }
