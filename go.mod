@@ -63,3 +63,5 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt
 )
+
+replace github.com/santhosh-tekuri/jsonschema/v6 => ./bridge/noschema

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -43,9 +42,18 @@ type Hints struct {
 	OpenWorld   bool // reaches beyond the machine
 }
 
-// Names must pass in every host: some join them with the server's name and
-// stop at 60 characters.
-var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+// validName says whether a name passes in every host: some join it with the
+// server's name and stop at 60 characters.
+func validName(name string) bool {
+	const most = 48
+	for i, c := range name {
+		letter, more := c >= 'a' && c <= 'z', c >= '0' && c <= '9' || c == '_'
+		if !letter && (!more || i == 0) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= most
+}
 
 // Add puts a tool on a server. The schemas are made of In and Out, whose fields
 // may carry these tags:
@@ -58,7 +66,7 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 //
 // A pointer is a value or null, and as an argument may be left out.
 func Add[In, Out any](s *Server, t Tool[In, Out]) error {
-	if !toolName.MatchString(t.Name) {
+	if !validName(t.Name) {
 		return fmt.Errorf("tool %q: a name is a letter, then up to 47 of a-z, 0-9 and _", t.Name)
 	}
 	if t.Description == "" || t.Title == "" || t.Call == nil {
