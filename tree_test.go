@@ -22,7 +22,7 @@ const module = "github.com/arenero/arenero"
 // arrows says which of our packages each of our packages may import. A new
 // arrow is a line here, for someone to look at. Tests are free to import more.
 var arrows = map[string][]string{
-	"app":                          {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/awsauth"},
+	"app":                          {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth"},
 	"app/cmd/arenero":              {"app", "app/control", "app/sandbox", "app/internal/cloud", "app/internal/jail"},
 	"app/cmd/arenero-agent":        {"app/internal/agent", "app/internal/jail/nest", "app/internal/jail/link"},
 	"app/control":                  {"app/sandbox"},
@@ -60,7 +60,7 @@ var owners = map[string][]string{
 	"github.com/adrg/xdg":            {"app/internal/paths"},
 	"github.com/alecthomas/kong":     {"app/cmd/arenero"},
 	"github.com/Microsoft/go-winio":  {"app/control"},
-	"github.com/aws/aws-sdk-go-v2":   {"app/internal/microvm", "app/internal/awsauth"},
+	"github.com/aws/aws-sdk-go-v2":   {"app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth"},
 	"github.com/aws/smithy-go":       {"app/internal/microvm"},
 	"github.com/coder/websocket":     {"app/internal/cloud/dataplane"},
 	"github.com/creack/pty":          {"app/internal/agent"},

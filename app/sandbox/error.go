@@ -34,6 +34,7 @@ const (
 	Access          Code = "aws_access"        // no credentials, or they may not
 	InTransition    Code = "in_transition"     // it is suspending or waking: the same one in seconds
 	Gone            Code = "sandbox_gone"      // it is no more; the next call makes a new one
+	CannotExtend    Code = "cannot_extend"     // a life is fixed when it begins
 	Unreachable     Code = "app_unreachable"   // the engine does not answer
 	OtherVersion    Code = "other_version"     // the engine speaks another protocol than we do
 	NoIsolation     Code = "no_isolation"      // this computer can't isolate a sandbox

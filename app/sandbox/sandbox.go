@@ -51,10 +51,11 @@ type Sandbox struct {
 	Version    string        `json:"version,omitempty"`  // of the image
 	Lease      string        `json:"lease,omitempty"`    // whose it is; "" is nobody's
 	Connection string        `json:"connection,omitempty"`
-	Host       string        `json:"host,omitempty"` // the app at the other end of the lease
-	Keep       bool          `json:"keep,omitempty"` // it outlives its lease
-	Orphan     bool          `json:"orphan,omitempty"`
-	Idle       time.Duration `json:"idle,omitempty"` // silence after which the cloud suspends it; 0 is never
+	Host       string        `json:"host,omitempty"`    // the app at the other end of the lease
+	Keep       bool          `json:"keep,omitempty"`    // it outlives its lease
+	Orphan     bool          `json:"orphan,omitempty"`  // of our image, and not of our making
+	Current    bool          `json:"current,omitempty"` // of the lease that asks
+	Idle       time.Duration `json:"idle,omitempty"`    // silence after which the cloud suspends it; 0 is never
 	StartedAt  time.Time     `json:"started_at,omitzero"`
 	EndsAt     time.Time     `json:"ends_at,omitzero"`  // at the latest
 	UsedAt     time.Time     `json:"used_at,omitzero"`  // when a call of ours last moved bytes
@@ -98,6 +99,15 @@ type Lease struct {
 	Parent     string `json:"parent,omitempty"`     // tells the host's process from all others
 	Host       string `json:"host,omitempty"`       // the host's name, for people
 	Spec       Spec   `json:"spec"`
+}
+
+// A ListRequest says what to list. Listing asks the cloud, and wakes and makes
+// nothing.
+type ListRequest struct {
+	Profile  Profile `json:"profile,omitzero"`
+	Template string  `json:"template,omitempty"` // name or ARN; "" is all
+	Lease    string  `json:"lease,omitempty"`    // marks its own as current
+	Ended    bool    `json:"ended,omitempty"`    // those that ended a while ago, too
 }
 
 // A Snapshot is all there is to see at one moment.

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/arenero/arenero/app/sandbox"
 )
 
 // Exit codes.
@@ -23,6 +25,7 @@ var version string
 
 type commands struct {
 	Cloud   cloudCommand   `cmd:"" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`
+	Engine  engineCommand  `cmd:"" help:"Run the process that owns your sandboxes, without a tray icon."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -47,7 +50,11 @@ func main() {
 
 // fail prints err for a person and ends the program.
 func fail(err error) {
-	fmt.Fprintln(os.Stderr, "arenero:", err)
+	text := err.Error()
+	if e, ok := errors.AsType[*sandbox.Error](err); ok {
+		text = sandbox.Message(e)
+	}
+	fmt.Fprintln(os.Stderr, "arenero:", text)
 	if _, ok := errors.AsType[*usageError](err); ok {
 		fmt.Fprintln(os.Stderr, "Run \"arenero --help\" or \"arenero cloud --help\" to see what there is.")
 		os.Exit(exitUsage)
