@@ -43,7 +43,10 @@ var arrows = map[string][]string{
 	"app/internal/microvm":         {"app/internal/microvm/wire"},
 	"app/internal/microvm/wire":    {},
 	"app/internal/paths":           {},
+	"assets":                       {},
 	"bridge":                       {},
+	"bridge/cmd/arenero-bridge":    {"bridge", "bridge/tools", "app/control", "app/sandbox", "assets"},
+	"bridge/tools":                 {"bridge", "app/control", "app/sandbox", "assets"},
 }
 
 // anyone may import these two: they know nothing of the product.

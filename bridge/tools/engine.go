@@ -5,10 +5,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// An Engine has the sandboxes. All its errors are [sandbox.Error]s. Functions
+var _ Engine = (*control.Client)(nil)
+
+// An Engine has the sandboxes; the real one is a [control.Client]. All its errors are [sandbox.Error]s. Functions
 // it is given are called in order and never two at once, and not after the call
 // has returned. A call whose ctx is done returns, and what it had started ends.
 type Engine interface {
@@ -27,7 +30,7 @@ type Engine interface {
 
 	Stat(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) (sandbox.File, error)
 	ListFiles(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) ([]sandbox.File, error)
-	ReadFile(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, w io.Writer) error
+	ReadFile(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, w io.Writer) (int64, error)
 	WriteFile(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, content io.Reader) (sandbox.File, error)
 
 	// List asks the cloud what there is, and wakes and makes nothing.
@@ -36,5 +39,6 @@ type Engine interface {
 	Create(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error)
 	Suspend(ctx context.Context, id string) (sandbox.Sandbox, error)
 	Resume(ctx context.Context, id string) (sandbox.Sandbox, error)
-	Terminate(ctx context.Context, id string) (sandbox.Sandbox, error)
+	// Terminate ends a sandbox. by is the lease that asks.
+	Terminate(ctx context.Context, id, by string) error
 }

@@ -50,8 +50,8 @@ func (s *set) readFile(ctx context.Context, tr *trace, in readIn, t sandbox.Targ
 		return readOut{}, s.notRegular(in.Path, f.Type)
 	}
 	c := &utf8Capture{}
-	if err := s.Engine.ReadFile(ctx, r, tr.notice, c); err != nil {
-		if c.bad >= 0 && c.broken {
+	if _, err := s.Engine.ReadFile(ctx, r, tr.notice, c); err != nil {
+		if c.broken {
 			return readOut{}, s.notText(in.Path, c.bad)
 		}
 		return readOut{}, s.aboutPath(err, in.Path)

@@ -100,29 +100,33 @@ type oneIn struct {
 func (oneIn) sizes() []slog.Attr { return nil }
 
 func (s *set) addFleet(srv *bridge.Server) error {
-	one := func(do func(context.Context, string) (sandbox.Sandbox, error)) func(context.Context, *trace, oneIn) (sandboxOut, error) {
-		return func(ctx context.Context, tr *trace, in oneIn) (sandboxOut, error) {
-			tr.in(in.SandboxID)
-			b, err := do(ctx, in.SandboxID)
-			if err != nil {
-				return sandboxOut{}, err
-			}
-			return s.described(ctx, b)
-		}
-	}
 	return first([]error{
 		add(s, srv, "create_sandbox", bridge.Hints{OpenWorld: true}, s.createSandbox),
-		add(s, srv, "get_sandbox", bridge.Hints{ReadOnly: true, Idempotent: true}, one(s.Engine.Get)),
-		add(s, srv, "suspend_sandbox", bridge.Hints{Idempotent: true}, one(s.Engine.Suspend)),
-		add(s, srv, "resume_sandbox", bridge.Hints{Idempotent: true}, one(s.Engine.Resume)),
-		add(s, srv, "terminate_sandbox", bridge.Hints{Destructive: true, Idempotent: true}, one(s.Engine.Terminate)),
+		add(s, srv, "get_sandbox", bridge.Hints{ReadOnly: true, Idempotent: true}, s.one(s.Engine.Get)),
+		add(s, srv, "suspend_sandbox", bridge.Hints{Idempotent: true}, s.one(s.Engine.Suspend)),
+		add(s, srv, "resume_sandbox", bridge.Hints{Idempotent: true}, s.one(s.Engine.Resume)),
+		add(s, srv, "terminate_sandbox", bridge.Hints{Destructive: true, Idempotent: true}, s.one(s.terminate)),
 	})
 }
 
-// described marks a sandbox that is the caller's own.
-func (s *set) described(_ context.Context, b sandbox.Sandbox) (sandboxOut, error) {
-	b.Current = b.Current || b.Lease == s.Lease
-	return sandboxOf(b), nil
+// one makes a tool of what is done to one sandbox.
+func (s *set) one(do func(context.Context, string) (sandbox.Sandbox, error)) func(context.Context, *trace, oneIn) (sandboxOut, error) {
+	return func(ctx context.Context, tr *trace, in oneIn) (sandboxOut, error) {
+		tr.in(in.SandboxID)
+		b, err := do(ctx, in.SandboxID)
+		if err != nil {
+			return sandboxOut{}, err
+		}
+		b.Current = b.Current || b.Lease == s.Lease
+		return sandboxOf(b), nil
+	}
+}
+
+func (s *set) terminate(ctx context.Context, id string) (sandbox.Sandbox, error) {
+	if err := s.Engine.Terminate(ctx, id, s.Lease); err != nil {
+		return sandbox.Sandbox{}, err
+	}
+	return s.Engine.Get(ctx, id)
 }
 
 func (s *set) createSandbox(ctx context.Context, tr *trace, in createIn) (sandboxOut, error) {
@@ -151,7 +155,7 @@ func (s *set) createSandbox(ctx context.Context, tr *trace, in createIn) (sandbo
 	case spec.Idle >= life:
 		spec.Idle = 0 // it would never come to it
 	}
-	if s.Spec.Profile.Name != sandbox.ProfileLocal && spec.Template == "" {
+	if !s.local() && spec.Template == "" {
 		return sandboxOut{}, s.noTemplate()
 	}
 	b, err := s.Engine.Create(ctx, spec)

@@ -35,6 +35,9 @@ type Config struct {
 	Engine Engine
 	// Lease is whose sandbox is meant by a call that names none.
 	Lease string
+	// Lend is called before each call that needs the sandbox of the lease. Nil:
+	// the lease is there.
+	Lend func()
 	// Spec is what a new sandbox is, where a call says nothing else.
 	Spec     sandbox.Spec
 	Texts    assets.Texts
