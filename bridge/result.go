@@ -24,7 +24,7 @@ type Error struct {
 	Retryable  bool
 	RetryAfter time.Duration // zero: not said
 	Details    map[string]any
-	Err        error         // the cause, for the log alone
+	Err        error // the cause, for the log alone
 }
 
 func (e *Error) Error() string {
