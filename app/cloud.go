@@ -28,6 +28,7 @@ type cloud struct {
 	api   *microvm.Client
 	dial  func(ctx context.Context, host string) (net.Conn, error) // nil: TLS to the endpoint
 	image string                                                   // for those who name none; "" is an error
+	local bool                                                     // a process of this computer: when nothing listens, all it had is gone
 	clock clockwork.Clock
 	log   *slog.Logger
 }
@@ -179,7 +180,7 @@ const patience = 20 * time.Second
 func (c *cloud) again(ctx context.Context, call func() error) error {
 	limit := c.clock.Now().Add(patience)
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
-		err := apiError(call())
+		err := c.failure(call())
 		if err == nil || ctx.Err() != nil || !c.clock.Now().Before(limit) {
 			return err
 		}
@@ -196,6 +197,14 @@ func (c *cloud) again(ctx context.Context, call func() error) error {
 			return err
 		}
 	}
+}
+
+// failure is err in our terms.
+func (c *cloud) failure(err error) error {
+	if c.local && nobodyListens(err) {
+		return &sandbox.Error{Code: sandbox.Gone, Msg: "the local cloud has ended, and its sandboxes with it", Retryable: true, Err: err}
+	}
+	return apiError(err)
 }
 
 func value[T any](p *T) (v T) {
@@ -261,7 +270,7 @@ func (c *cloud) mint(ctx context.Context, id string) (agent.Token, error) {
 func (c *cloud) life(ctx context.Context, id string) (agent.Life, error) {
 	vm, err := c.Get(ctx, id)
 	switch {
-	case sandbox.CodeOf(err) == sandbox.NotFound:
+	case sandbox.CodeOf(err) == sandbox.NotFound, sandbox.CodeOf(err) == sandbox.Gone:
 		return agent.Gone, nil
 	case err != nil:
 		return "", err

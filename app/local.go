@@ -103,13 +103,18 @@ func (l *local) running(ctx context.Context) (*cloud, error) {
 	}
 	conn, err := dialUnix(ctx, n.Socket)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+	case nobodyListens(err):
 		return nil, nil // it was killed
 	case err != nil:
 		return nil, cloudDown("the local cloud can't be reached", err)
 	}
 	conn.Close()
 	return l.client(n), nil
+}
+
+// nobodyListens reports whether err says that no process has the socket open.
+func nobodyListens(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
 func dialUnix(ctx context.Context, path string) (net.Conn, error) {
@@ -138,7 +143,7 @@ func (l *local) client(n note) *cloud {
 		})
 	l.note = n
 	l.open = &cloud{
-		api: api, dial: dial, clock: l.clock, log: l.log,
+		api: api, dial: dial, local: true, clock: l.clock, log: l.log,
 		image: strings.Replace(LocalImage, "us-east-1", n.Region, 1),
 	}
 	return l.open

@@ -28,7 +28,7 @@ func TestEngine(t *testing.T) {
 	c := &said{}
 	_, err := r.client.RunCode(t.Context(), sandbox.Cell{ID: uuid.NewString(), Target: sandbox.Target{Lease: lease}, Code: "6*7", Timeout: time.Minute}, c.emit)
 	if err != nil || len(c.results) != 1 || c.results[0].Data["text/plain"] != "42" {
-		t.Errorf("6*7 is %+v, %v", c.results, err)
+		t.Errorf("6*7 is %+v, %v; notices %v, exception %+v", c.results, err, c.notices, c.exception)
 	}
 	list, err := r.client.List(t.Context(), sandbox.ListRequest{Lease: lease})
 	if err != nil || len(list) != 1 || !list[0].Current || list[0].ID != exit.Sandbox || list[0].State != sandbox.Running {

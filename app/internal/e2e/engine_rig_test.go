@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +30,7 @@ func newEngineRig(t testing.TB) *engineRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &engineRig{home: home, client: control.NewClient(filepath.Join(home, "run", "control.sock"))}
+	r := &engineRig{home: home, client: newClientAt(home)}
 	r.client.Launch = func(context.Context) error { return r.launch() }
 	t.Cleanup(func() {
 		r.close(t)
@@ -93,7 +96,39 @@ func (r *engineRig) hold(t testing.TB, edit func(*sandbox.Lease)) (lease string,
 	return l.ID, release
 }
 
-// command makes an Exec for a shell.
+// newClientAt returns a client that starts no engine.
+func newClientAt(home string) *control.Client {
+	return control.NewClient(filepath.Join(home, "run", "control.sock"))
+}
+
+// holdRaw keeps a lease until cut ends the connection with no word more, as the
+// end of a killed process does.
+func (r *engineRig) holdRaw(t testing.TB) (lease string, cut func()) {
+	t.Helper()
+	id := uuid.NewString()
+	var conn net.Conn
+	eventually(t, "the engine listens", func() bool {
+		var err error
+		conn, err = net.Dial("unix", filepath.Join(r.home, "run", "control.sock"))
+		return err == nil
+	})
+	body := `{"lease":{"id":"` + id + `","spec":{"timeout":600000000000}}}`
+	fmt.Fprintf(conn, "POST /v1/hold HTTP/1.1\r\nHost: arenero\r\nArenero-Protocol: %d\r\nContent-Length: %d\r\n\r\n%s", control.Protocol, len(body), body)
+	answer := bufio.NewReader(conn)
+	for {
+		line, err := answer.ReadString('\n')
+		if err != nil {
+			t.Fatalf("no lease: %v", err)
+		}
+		if strings.Contains(line, `"held":true`) {
+			break
+		}
+	}
+	t.Cleanup(func() { conn.Close() })
+	return id, func() { conn.Close() }
+}
+
+// shell makes an Exec of a shell command.
 func shell(lease, script string) sandbox.Exec {
 	return sandbox.Exec{ID: uuid.NewString(), Target: sandbox.Target{Lease: lease}, Args: []string{"/bin/sh", "-c", script}, Timeout: time.Minute}
 }

@@ -9,6 +9,7 @@ import (
 
 // The times of a sandbox in doubt.
 const (
+	firstReplay   = time.Second      // from one try to the next, and twice that each time
 	replayWithin  = 2 * time.Minute  // of asking again with the same token
 	matchWithin   = 25 * time.Minute // of looking for it in lists
 	matchEvery    = 30 * time.Second
@@ -21,10 +22,13 @@ const (
 func (f *Fleet) runAgain(ctx context.Context, b *box, req RunRequest) (VM, error) {
 	limit := f.clock.Now().Add(replayWithin)
 	doubt := false
-	for delay := time.Second; ; delay = min(2*delay, 30*time.Second) {
+	for delay := firstReplay; ; delay = min(2*delay, 30*time.Second) {
 		vm, err := b.cloud.Run(ctx, req)
 		if err == nil {
 			return vm, nil
+		}
+		if sandbox.CodeOf(err) == sandbox.CloudDown { // a new one may be started meanwhile
+			f.reopen(ctx, b)
 		}
 		if ctx.Err() != nil {
 			return VM{}, err
@@ -53,6 +57,17 @@ func (f *Fleet) runAgain(ctx context.Context, b *box, req RunRequest) (VM, error
 			return VM{}, err
 		}
 	}
+}
+
+func (f *Fleet) reopen(ctx context.Context, b *box) {
+	cloud, err := f.cfg.Open(ctx, b.profile, true)
+	if err != nil {
+		f.log.Warn("cloud not open", "profile", b.Profile, "err", err)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b.cloud = cloud
 }
 
 // match looks for the VM of b in lists, where it can be told by its image and

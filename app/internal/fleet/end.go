@@ -206,6 +206,8 @@ func (f *Fleet) fate(ctx context.Context, b *box) (why sandbox.EndReason, text s
 	switch {
 	case sandbox.CodeOf(err) == sandbox.NotFound:
 		return sandbox.EndVanished, "", true
+	case sandbox.CodeOf(err) == sandbox.Gone: // the cloud itself
+		return sandbox.EndCloud, "", true
 	case err != nil:
 		return "", "", false
 	}

@@ -46,12 +46,37 @@ func (f *Fleet) RunCode(ctx context.Context, c sandbox.Cell, next uint64, emit f
 	}
 	rec := runRecord{ID: c.ID, Lease: c.Lease, Cell: true, Place: Place{Kernel: c.Context}}
 	r, err := f.open(ctx, rec, c.Target, next, emit, func(ctx context.Context, a Agent, emit func(Event) error) (sandbox.Exit, error) {
+		if err := f.firstCell(ctx, a, c); err != nil {
+			return sandbox.Exit{}, err
+		}
 		return f.execute(ctx, a, c, emit)
 	})
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
 	return f.finish(ctx, r, next, emit)
+}
+
+// firstCell waits for the Python of a sandbox that has not answered yet: it may
+// be begun anew until then.
+func (f *Fleet) firstCell(ctx context.Context, a Agent, c sandbox.Cell) error {
+	f.mu.Lock()
+	var b *box
+	if r := f.runs[c.ID]; r != nil {
+		b = r.box
+	}
+	known := b == nil || b.kernel
+	f.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := f.kernelUp(ctx, a, f.clock.Now().Add(kernelWithin)); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b.kernel = true
+	return nil
 }
 
 // execute runs a cell, once its kernel is up.
