@@ -146,6 +146,22 @@ func (s *Server) Tools() []string {
 	return slices.Clone(s.tools)
 }
 
+// trim keeps large arguments for a tool of ours in c, and returns the message
+// for the library.
+func (s *Server) trim(c *call, m *message, line []byte) []byte {
+	if len(m.args) < manyArguments {
+		return line
+	}
+	s.mu.RLock()
+	ours := slices.Contains(s.tools, m.tool)
+	s.mu.RUnlock()
+	if !ours {
+		return line
+	}
+	c.args = m.args
+	return m.short(line)
+}
+
 func orDefault[T comparable](v, def T) T {
 	var zero T
 	if v == zero {

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 
@@ -25,6 +26,7 @@ type Conn struct {
 	calls   chan struct{} // a place for each running tool call
 	setUp   chan struct{} // closed when Setup is done
 	err     error         // what Setup said; read after setUp is closed
+	unused  bool          // Setup never began, so there is nothing to clean up; as err
 	opened  sync.Once
 	cleaned sync.Once
 	gone    chan struct{} // closed when Cleanup is done
@@ -98,7 +100,10 @@ func (c *Conn) ready(ctx context.Context) error {
 // close runs Cleanup, once, and waits for it no longer than ctx lasts. Setup
 // has been told to stop by then, and gets that time too.
 func (c *Conn) close(ctx context.Context) {
-	c.opened.Do(func() { close(c.setUp) })
+	c.opened.Do(func() {
+		c.unused = true
+		close(c.setUp)
+	})
 	c.cleaned.Do(func() { go c.cleanUp(ctx) })
 	select {
 	case <-c.gone:
@@ -113,6 +118,9 @@ func (c *Conn) cleanUp(ctx context.Context) {
 	}
 	select {
 	case <-c.setUp:
+		if c.unused {
+			return
+		}
 	case <-ctx.Done():
 	}
 	_, err := protect(func() (struct{}, error) { c.srv.cfg.Cleanup(ctx, c); return struct{}{}, nil })
@@ -140,6 +148,8 @@ type call struct {
 	conn *Conn
 	log  *slog.Logger
 	send func(method string, params any) // a notification that belongs to the call
+
+	args json.RawMessage // what the library did not get to see; nil: it did
 
 	mu      sync.Mutex
 	over    bool

@@ -215,7 +215,7 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	r = r.WithContext(withCall(withExchange(ctx, x), c))
-	r.Body = io.NopCloser(bytes.NewReader(x.body))
+	r.Body = io.NopCloser(bytes.NewReader(x.srv.trim(c, x.m, x.body)))
 	x.lib.ServeHTTP(out, r)
 }
 

@@ -191,6 +191,7 @@ func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 		}
 	}}
 	ctx = withCall(ctx, c)
+	line = l.srv.trim(c, m, line)
 	if m.tool != "" { // only calls of tools take long
 		select {
 		case l.conn.calls <- struct{}{}:

@@ -125,8 +125,12 @@ func handler[In, Out any](s *Server, t Tool[In, Out], in *schema) server.ToolHan
 		c := callOf(ctx)
 		c.start(s.log.With("tool", t.Name), req)
 		defer c.finish()
+		raw := c.args
+		if raw == nil {
+			raw = req.Params.RawArguments
+		}
 		var args In
-		if problems := in.decode(req.Params.RawArguments, &args, s.texts); len(problems) > 0 {
+		if problems := in.decode(raw, &args, s.texts); len(problems) > 0 {
 			return s.refuse(c, t.Name, problems), nil
 		}
 		if err := c.conn.ready(ctx); err != nil {

@@ -18,8 +18,9 @@ type message struct {
 	Result  json.RawMessage `json:"result"`
 	Error   json.RawMessage `json:"error"`
 
-	method string // Method, decoded
-	tool   string // what a tools/call calls
+	method string          // Method, decoded
+	tool   string          // what a tools/call calls
+	args   json.RawMessage // and its arguments
 }
 
 type rpcError struct {
@@ -81,12 +82,33 @@ func (m *message) check() *rpcError {
 		return nil
 	}
 	var params struct {
-		Name json.RawMessage `json:"name"`
+		Name      json.RawMessage `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
 	}
 	if json.Unmarshal(m.Params, &params) != nil || json.Unmarshal(params.Name, &m.tool) != nil || m.tool == "" {
 		return &rpcError{Code: mcp.INVALID_PARAMS, Message: "params.name must be the name of a tool"}
 	}
+	m.args = params.Arguments
 	return nil
+}
+
+// manyArguments is where it pays to keep arguments from the library, which
+// parses a message seven times.
+const manyArguments = 16 << 10
+
+// short returns the message without its arguments, for the library. A tool of
+// ours takes them from the call.
+func (m *message) short(line []byte) []byte {
+	var params map[string]json.RawMessage
+	if json.Unmarshal(m.Params, &params) != nil {
+		return line
+	}
+	delete(params, "arguments")
+	b, err := marshal(map[string]any{"jsonrpc": m.JSONRPC, "id": m.ID, "method": m.Method, "params": params})
+	if err != nil {
+		return line
+	}
+	return b
 }
 
 // isID says whether raw, which is JSON, may be the ID of a request.
