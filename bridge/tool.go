@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -94,7 +95,7 @@ func Add[In, Out any](s *Server, t Tool[In, Out]) error {
 		return fmt.Errorf("tool %s: there is one already", t.Name)
 	}
 	s.tools = append(s.tools, t.Name)
-	s.core.AddTool(definition(t.Name, t.Title, t.Description, t.Hints, in, out), handler(s, t, in))
+	s.core.AddTool(definition(t.Name, t.Title, t.Description, t.Hints, in, out), handler(s, t, in, out))
 	return nil
 }
 
@@ -120,7 +121,7 @@ func definition(name, title, description string, h Hints, in, out *schema) mcp.T
 
 // handler is the library's view of a tool. It never returns a Go error: the
 // library would make a protocol error of it, which models don't see.
-func handler[In, Out any](s *Server, t Tool[In, Out], in *schema) server.ToolHandlerFunc {
+func handler[In, Out any](s *Server, t Tool[In, Out], in, outSchema *schema) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := callOf(ctx)
 		c.start(s.log.With("tool", t.Name), req)
@@ -139,6 +140,9 @@ func handler[In, Out any](s *Server, t Tool[In, Out], in *schema) server.ToolHan
 		out, err := protect(func() (Out, error) { return t.Call(ctx, args) })
 		if err != nil {
 			return s.failed(c, err), nil
+		}
+		if outSchema != nil {
+			outSchema.fill(reflect.ValueOf(&out).Elem())
 		}
 		return s.succeeded(c, out, t.Plain), nil
 	}
