@@ -130,7 +130,7 @@ func TestSchemaErrors(t *testing.T) {
 			}](input, nil, nil)
 			return err
 		}},
-		{"circle", "holds itself", func() error { _, err := schemaOf[node](input, nil, nil); return err }},
+		{"circle", "holds itself", func() error { _, err := schemaOf[chain](input, nil, nil); return err }},
 		{"no circle", "", func() error { _, err := schemaOf[circle](input, nil, nil); return err }},
 		{"default out of range", "default", func() error {
 			_, err := schemaOf[struct {
@@ -173,8 +173,8 @@ func TestSchemaErrors(t *testing.T) {
 	}
 }
 
-type node struct {
-	Next *node `json:"next"`
+type chain struct {
+	Next *chain `json:"next"`
 }
 
 func TestAddRefuses(t *testing.T) {
