@@ -110,19 +110,27 @@ func (c *capture) shown(tx assets.Texts, path string) string {
 	return string(c.text[:c.cut]) + "\n" + line
 }
 
-// keep puts a text that is too long for an answer into a file of the sandbox
-// and returns its path; "" if there is no need, or it can't be done.
-func (s *set) keep(ctx context.Context, id, call, what string, c *capture) string {
-	if !c.truncated() || id == "" {
+// keep puts a text that is too long for an answer into a file of the sandbox,
+// once, and returns its path; "" if there is no need, or it can't be done. r is
+// over.
+func (s *set) keep(ctx context.Context, r *run, what string, c *capture) string {
+	if !c.truncated() || r.exit.Sandbox == "" {
 		return ""
 	}
-	r := sandbox.FileRequest{Target: sandbox.Target{Sandbox: id}, Path: keepDir + "/" + call + "-" + what + ".txt"}
-	_, err := s.Engine.WriteFile(ctx, r, func(sandbox.Output) error { return nil }, bytes.NewReader(c.text))
+	if path, ok := r.kept[what]; ok {
+		return path
+	}
+	req := sandbox.FileRequest{Target: sandbox.Target{Sandbox: r.exit.Sandbox}, Path: keepDir + "/" + r.id + "-" + what + ".txt"}
+	_, err := s.Engine.WriteFile(ctx, req, func(sandbox.Output) error { return nil }, bytes.NewReader(c.text))
 	if err != nil {
-		s.Log.WarnContext(ctx, "output not kept", "sandbox", id, "code", sandbox.CodeOf(err))
-		return ""
+		s.Log.WarnContext(ctx, "output not kept", "sandbox", r.exit.Sandbox, "code", sandbox.CodeOf(err))
+		req.Path = ""
 	}
-	return r.Path
+	if r.kept == nil {
+		r.kept = map[string]string{}
+	}
+	r.kept[what] = req.Path
+	return req.Path
 }
 
 // prefix returns how many bytes the first n characters of p have.

@@ -104,7 +104,7 @@ func (s *set) runCode(ctx context.Context, tr *trace, in codeIn, t sandbox.Targe
 	})
 	if job {
 		tr.add(slog.String("job", r.id))
-		return codeAnswer{body: s.toldJob(ctx, r)}, nil
+		return codeAnswer{body: r.told}, nil
 	}
 	tr.in(r.exit.Sandbox)
 	if r.err != nil {
@@ -131,12 +131,11 @@ func (s *set) codeOf(ctx context.Context, r *run) (codeOut, []bridge.Block) {
 			out.Text = new(string)
 		}
 	}
-	id := r.exit.Sandbox
 	if out.Text != nil {
-		*out.Text = text.shown(s.Texts, s.keep(ctx, id, r.id, "text", &text))
+		*out.Text = text.shown(s.Texts, s.keep(ctx, r, "text", &text))
 	}
-	out.Stdout = r.stdout.shown(s.Texts, s.keep(ctx, id, r.id, "stdout", &r.stdout))
-	out.Stderr = r.stderr.shown(s.Texts, s.keep(ctx, id, r.id, "stderr", &r.stderr))
+	out.Stdout = r.stdout.shown(s.Texts, s.keep(ctx, r, "stdout", &r.stdout))
+	out.Stderr = r.stderr.shown(s.Texts, s.keep(ctx, r, "stderr", &r.stderr))
 	out.Truncated = text.truncated() || r.stdout.truncated() || r.stderr.truncated() || r.dropped
 	if r.exit.Count != 0 {
 		out.Count = &r.exit.Count
@@ -144,7 +143,7 @@ func (s *set) codeOf(ctx context.Context, r *run) (codeOut, []bridge.Block) {
 	if e := r.exception; e != nil {
 		out.Error = &codeError{e.Name, e.Value, strings.Join(e.Traceback, "\n")}
 	}
-	return out, images(r.results, id, r.exit.Count)
+	return out, images(r.results, r.exit.Sandbox, r.exit.Count)
 }
 
 // images returns what a host can show: all PNG and JPEG images, result by

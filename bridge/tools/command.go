@@ -88,8 +88,7 @@ func (s *set) runCommand(ctx context.Context, tr *trace, in commandIn, t sandbox
 	})
 	if job {
 		tr.add(slog.String("job", r.id))
-		told := s.toldJob(ctx, r)
-		return commandJobOut{Stdout: told.Stdout, Stderr: told.Stderr, Truncated: told.Truncated, JobID: told.JobID}, nil
+		return commandJobOut{Stdout: r.told.Stdout, Stderr: r.told.Stderr, Truncated: r.told.Truncated, JobID: r.id}, nil
 	}
 	tr.in(r.exit.Sandbox)
 	tr.add(slog.Int("stdout_chars", r.stdout.chars), slog.Int("stderr_chars", r.stderr.chars))
@@ -100,10 +99,9 @@ func (s *set) runCommand(ctx context.Context, tr *trace, in commandIn, t sandbox
 		return commandJobOut{}, s.timedOut(r, in.Timeout)
 	}
 	tr.add(slog.Int("exit_code", r.exit.Code))
-	id := r.exit.Sandbox
 	return commandJobOut{
-		Stdout:    r.stdout.shown(s.Texts, s.keep(ctx, id, r.id, "stdout", &r.stdout)),
-		Stderr:    r.stderr.shown(s.Texts, s.keep(ctx, id, r.id, "stderr", &r.stderr)),
+		Stdout:    r.stdout.shown(s.Texts, s.keep(ctx, r, "stdout", &r.stdout)),
+		Stderr:    r.stderr.shown(s.Texts, s.keep(ctx, r, "stderr", &r.stderr)),
 		ExitCode:  &r.exit.Code,
 		Truncated: r.stdout.truncated() || r.stderr.truncated() || r.dropped,
 	}, nil

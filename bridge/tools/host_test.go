@@ -293,7 +293,6 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-func english(c *Config)  { c.Texts = assets.Load(assets.English) }
 func withJobs(c *Config) { c.Toolsets = append(c.Toolsets, Jobs) }
 func withAll(c *Config)  { c.Toolsets = Toolsets() }
 

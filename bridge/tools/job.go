@@ -71,34 +71,47 @@ type jobs struct {
 // A localJob is a run that has become a job.
 type localJob struct {
 	*run
-	began  time.Time
 	cancel context.CancelFunc
 }
 
 func newJobs() *jobs { return &jobs{} }
 
-// adopt makes a job of r, unless r has just ended.
-func (j *jobs) adopt(r *run, cancel context.CancelFunc) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// adopt makes a job of r, unless r has just ended. What r has said so far is for
+// the answer, and what it says from now on for read_output.
+func (s *set) adopt(ctx context.Context, r *run, cancel context.CancelFunc) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	select {
-	case <-r.over:
+	if r.isOver() {
 		return false
-	default:
+	}
+	r.told = jobTold{
+		JobID: r.id, Status: jobRunning,
+		Stdout: r.stdout.shown(s.Texts, ""), Stderr: r.stderr.shown(s.Texts, ""),
+		Truncated: r.stdout.truncated() || r.stderr.truncated(),
 	}
 	r.log = &log{changed: make(chan struct{})}
-	j.order = append(j.order, &localJob{run: r, cancel: cancel})
+	for stream, rest := range map[sandbox.Stream][]byte{sandbox.Stdout: r.stdout.rest, sandbox.Stderr: r.stderr.rest} {
+		if len(rest) > 0 { // half a character
+			r.log.add(sandbox.Output{Stream: stream, Data: slices.Clone(rest)})
+		}
+	}
+	s.jobs.add(&localJob{run: r, cancel: cancel})
+	bridge.AddNote(ctx, bridge.Note{Code: "job_started", Text: s.Texts.Get("note.job", "job", r.id)})
+	return true
+}
+
+func (j *jobs) add(l *localJob) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.order = append(j.order, l)
 	if j.closed {
-		cancel()
+		l.cancel()
 	}
 	if len(j.order) > maxJobs {
 		if i := slices.IndexFunc(j.order, func(l *localJob) bool { return l.isOver() }); i >= 0 {
 			j.order = slices.Delete(j.order, i, i+1)
 		}
 	}
-	return true
 }
 
 func (r *run) isOver() bool {
@@ -146,19 +159,6 @@ const (
 	jobExited  = "exited" // by itself, or by a signal
 	jobFailed  = "failed" // how it ended is not known
 )
-
-// toldJob says what a run that has become a job has said so far. What it says
-// from now on is for read_output.
-func (s *set) toldJob(ctx context.Context, r *run) jobTold {
-	bridge.AddNote(ctx, bridge.Note{Code: "job_started", Text: s.Texts.Get("note.job", "job", r.id)})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return jobTold{
-		JobID: r.id, Status: jobRunning,
-		Stdout: r.stdout.shown(s.Texts, ""), Stderr: r.stderr.shown(s.Texts, ""),
-		Truncated: r.stdout.truncated() || r.stderr.truncated(),
-	}
-}
 
 // read returns what l has said from seq next on, and waits for it as
 // [Engine.ReadJob] does.

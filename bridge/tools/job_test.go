@@ -12,16 +12,23 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
+// A slowMemory tells when its command or cell has said its first words.
+type slowMemory struct {
+	*memory
+	said chan struct{}
+}
+
 // slow is an engine whose commands and cells say "start", wait for the gate, say
 // "end" and end.
-func slow() (m *memory, gate, ended chan struct{}) {
-	m = newMemory()
+func slow() (m *slowMemory, gate, ended chan struct{}) {
+	m = &slowMemory{newMemory(), make(chan struct{})}
 	gate, ended = make(chan struct{}), make(chan struct{})
 	work := func(ctx context.Context, emit func(sandbox.Output) error) (sandbox.Exit, error) {
 		defer close(ended)
 		if _, err := says("start\n", "", 0)(emit); err != nil {
 			return sandbox.Exit{}, err
 		}
+		close(m.said)
 		select {
 		case <-gate:
 			return says("end\n", "warn\n", 4)(emit)
@@ -43,9 +50,10 @@ func slow() (m *memory, gate, ended chan struct{}) {
 }
 
 // promote makes a call that the host would lose patience with.
-func promote(t *testing.T, h *host, clock *clockwork.FakeClock, tool string, a args) result {
+func promote(t *testing.T, m *slowMemory, h *host, clock *clockwork.FakeClock, tool string, a args) result {
 	t.Helper()
 	_, to := h.begin("tools/call", params(tool, a, nil))
+	wait(t, m.said)
 	if err := clock.BlockUntilContext(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +64,8 @@ func promote(t *testing.T, h *host, clock *clockwork.FakeClock, tool string, a a
 func TestLongCommandBecomesAJob(t *testing.T) {
 	m, gate, _ := slow()
 	clock := clockwork.NewFakeClock()
-	h := connect(t, m, withJobs, withClock(clock))
-	r := promote(t, h, clock, "run_command", args{"cmd": "x", "timeout": 600})
+	h := connect(t, m.memory, withJobs, withClock(clock))
+	r := promote(t, m, h, clock, "run_command", args{"cmd": "x", "timeout": 600})
 	id := field[string](t, r.Structured, "job_id")
 	if r.IsError || field[*int](t, r.Structured, "exit_code") != nil || field[string](t, r.Structured, "stdout") != "start\n" {
 		t.Fatalf("result = %s", r.raw)
@@ -107,8 +115,8 @@ func readAll(t *testing.T, h *host, id string) (all readOutputOut) {
 func TestLongCellBecomesAJob(t *testing.T) {
 	m, gate, _ := slow()
 	clock := clockwork.NewFakeClock()
-	h := connect(t, m, withJobs, withClock(clock))
-	r := promote(t, h, clock, "run_code", args{"code": "x"})
+	h := connect(t, m.memory, withJobs, withClock(clock))
+	r := promote(t, m, h, clock, "run_code", args{"code": "x"})
 	golden := field[jobTold](t, json.RawMessage(`{"told":`+r.text()+`}`), "told")
 	if golden.Status != jobRunning || golden.Stdout != "start\n" || golden.JobID == "" {
 		t.Fatalf("result = %s", r.raw)
@@ -127,7 +135,7 @@ func TestLongCellBecomesAJob(t *testing.T) {
 func TestWithProgressNothingBecomesAJob(t *testing.T) {
 	m, gate, _ := slow()
 	clock := clockwork.NewFakeClock()
-	h := connect(t, m, withJobs, withClock(clock))
+	h := connect(t, m.memory, withJobs, withClock(clock))
 	_, to := h.begin("tools/call", params("run_command", args{"cmd": "x"}, 1))
 	h.hears("start")
 	clock.Advance(2 * patience)
@@ -140,8 +148,8 @@ func TestWithProgressNothingBecomesAJob(t *testing.T) {
 func TestStopCommandEndsAPromotedJob(t *testing.T) {
 	m, _, ended := slow()
 	clock := clockwork.NewFakeClock()
-	h := connect(t, m, withJobs, withClock(clock))
-	id := field[string](t, promote(t, h, clock, "run_command", args{"cmd": "x"}).Structured, "job_id")
+	h := connect(t, m.memory, withJobs, withClock(clock))
+	id := field[string](t, promote(t, m, h, clock, "run_command", args{"cmd": "x"}).Structured, "job_id")
 	r := h.call("stop_command", args{"job_id": id})
 	wait(t, ended)
 	if r.IsError || field[string](t, r.Structured, "status") != jobExited {
@@ -156,15 +164,15 @@ func TestCleanupEndsPromotedJobs(t *testing.T) {
 	m, _, ended := slow()
 	clock := clockwork.NewFakeClock()
 	t.Run("server", func(t *testing.T) {
-		h := connect(t, m, withJobs, withClock(clock))
-		promote(t, h, clock, "run_command", args{"cmd": "x"})
+		h := connect(t, m.memory, withJobs, withClock(clock))
+		promote(t, m, h, clock, "run_command", args{"cmd": "x"})
 	})
 	wait(t, ended)
 }
 
 func TestJobsOfTheEngine(t *testing.T) {
 	m, gate, _ := slow()
-	h := connect(t, m, withJobs)
+	h := connect(t, m.memory, withJobs)
 	r := h.call("start_command", args{"cmd": "x", "cwd": "/tmp", "timeout": 90})
 	id := field[string](t, r.Structured, "job_id")
 	if e := m.lastExec(); !e.Job || e.ID != id || e.Dir != "/tmp" || e.Timeout != 90*time.Second {
@@ -178,7 +186,7 @@ func TestJobsOfTheEngine(t *testing.T) {
 		t.Errorf("all of it = %+v", got)
 	}
 	m2, _, _ := slow()
-	h = connect(t, m2, withJobs)
+	h = connect(t, m2.memory, withJobs)
 	id = field[string](t, h.call("start_command", args{"cmd": "x"}).Structured, "job_id")
 	if r := h.call("stop_command", args{"job_id": id}); field[int](t, r.Structured, "exit_code") != 137 {
 		t.Errorf("result = %s", r.raw)

@@ -180,7 +180,12 @@ func (s *set) join(tr *trace, out []sandbox.Output, ans *readOutputOut) {
 func (s *set) conclude(ctx context.Context, l *localJob, ans *readOutputOut) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	whole, blocks := s.codeOf(ctx, l.run) // keeps long output, as the call would have
+	whole, blocks := s.codeOf(ctx, l.run)
+	for _, what := range []string{"text", "stdout", "stderr"} {
+		if path := l.kept[what]; path != "" {
+			bridge.AddNote(ctx, bridge.Note{Code: "output_kept", Text: s.Texts.Get("note.kept", "what", what, "path", path)})
+		}
+	}
 	if l.cell {
 		ans.Result, ans.blocks = &jobCode{whole.Text, whole.Error, whole.Count, whole.Results}, blocks
 		ans.ExitCode = nil

@@ -26,7 +26,9 @@ type run struct {
 	dropped   bool // the agent has dropped output
 	exit      sandbox.Exit
 	err       error
-	log       *log // what it says since it is a job; nil before
+	kept      map[string]string // paths of what an answer does not hold
+	told      jobTold           // what the answer says of a run that has become a job
+	log       *log              // what it says since then; nil before
 }
 
 func newRun(cell bool) *run {
@@ -101,6 +103,6 @@ func (s *set) follow(ctx context.Context, tr *trace, r *run, start starter) (job
 		<-r.over
 		return false
 	case <-timer.Chan():
-		return s.jobs.adopt(r, cancel)
+		return s.adopt(ctx, r, cancel)
 	}
 }
