@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"path"
 	"strings"
 
@@ -31,7 +32,7 @@ func (g *guest) Health(ctx context.Context) (fleet.Health, error) {
 }
 
 func (g *guest) Start(ctx context.Context, e sandbox.Exec, emit func(fleet.Event) error) (sandbox.Exit, error) {
-	how := agent.Follow{}
+	how := agent.Follow{MaxOutput: math.MaxInt64} // whoever reads it knows how much is enough
 	if e.Size != nil {
 		t := agent.Terminal{Columns: e.Size.Columns, Rows: e.Size.Rows, Env: e.Env, Dir: e.Dir, User: e.User, Timeout: e.Timeout, Follow: how}
 		if len(e.Args) > 0 {
@@ -52,7 +53,7 @@ func (g *guest) Connect(ctx context.Context, at fleet.Place, next uint64, emit f
 	if at.Terminal {
 		follow = g.client.ConnectTerminal
 	}
-	exit, err := follow(ctx, at.PID, next, agent.Follow{}, processEmit(at.Terminal, emit))
+	exit, err := follow(ctx, at.PID, next, agent.Follow{MaxOutput: math.MaxInt64}, processEmit(at.Terminal, emit))
 	return g.exit(exit), guestError(err)
 }
 
