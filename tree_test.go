@@ -76,6 +76,7 @@ var owners = map[string][]string{
 	"golang.org/x/net":               {"*"},
 	"golang.org/x/sync":              {"*"},
 	"golang.org/x/sys":               {"*"},
+	"golang.org/x/term":              {"app/cmd/arenero"},
 	"golang.org/x/time":              {"*"},
 	"google.golang.org/genproto":     {"app/internal/agent"},
 	"google.golang.org/grpc":         {"app/internal/agent", "app/internal/agent/agentpb"},
