@@ -35,6 +35,9 @@ func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.C
 	if p.Name == "" || p.Name == sandbox.ProfileLocal {
 		return c.local.get(ctx, wake)
 	}
+	if len(p.Env) == 0 { // never by chance the account that this process would find
+		return nil, &sandbox.Error{Code: sandbox.Access, Msg: "the credentials of profile " + p.Name + " are not here", Hint: "start the app that uses it"}
+	}
 	key := p.Name + " " + digest(p.Env)
 	c.mu.Lock()
 	have := c.open[key]

@@ -43,7 +43,8 @@ type Client struct {
 const (
 	defaultPatience = 30 * time.Second
 	firstDelay      = 10 * time.Millisecond // between two tries to find an engine
-	lastDelay       = 500 * time.Millisecond
+	lastDelay       = 250 * time.Millisecond
+	launchEvery     = 3 * time.Second // between two starts of an engine: the last one may still be ending
 	releaseWithin   = 5 * time.Second
 )
 
@@ -244,7 +245,7 @@ func ours(err error) error {
 // find waits until an engine answers, and starts one if it may.
 func (c *Client) find(ctx context.Context, begun bool, cause error) error {
 	limit := c.Clock.Now().Add(c.Patience)
-	launched := false
+	launched := time.Time{}
 	for delay := firstDelay; ; delay = min(2*delay, lastDelay) {
 		conn, err := dial(ctx, c.Path)
 		if err == nil {
@@ -254,13 +255,13 @@ func (c *Client) find(ctx context.Context, begun bool, cause error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch {
-		case c.Launch != nil && !launched:
-			launched = true
+		if c.Launch != nil && c.Clock.Since(launched) > launchEvery {
+			launched = c.Clock.Now()
 			if err := c.launch(ctx); err != nil {
 				return err
 			}
-		case c.Launch == nil && !begun, !c.Clock.Now().Before(limit):
+		}
+		if c.Launch == nil && !begun || !c.Clock.Now().Before(limit) {
 			return unreachable(cause)
 		}
 		timer := c.Clock.NewTimer(delay)

@@ -22,7 +22,7 @@ func (c *Client) RunCode(ctx context.Context, cell sandbox.Cell, emit func(sandb
 }
 
 func (c *Client) follow(ctx context.Context, call string, q *request, id string, emit func(sandbox.Output) error) (sandbox.Exit, error) {
-	again := false
+	again, refused := false, false
 	a, err := c.call(ctx, call, q, always, func(f frame) error {
 		if f.Out == nil {
 			return nil
@@ -33,10 +33,12 @@ func (c *Client) follow(ctx context.Context, call string, q *request, id string,
 		if again && f.Out.Notice == sandbox.NoticeStarted {
 			return nil // it is told once
 		}
-		return emit(*f.Out)
+		err := emit(*f.Out)
+		refused = err != nil
+		return err
 	}, func() { again = true })
 	if err != nil {
-		if ctx.Err() != nil || sandbox.CodeOf(err) == sandbox.Internal {
+		if ctx.Err() != nil || refused {
 			c.Cancel(context.WithoutCancel(ctx), id)
 		}
 		return sandbox.Exit{}, err

@@ -133,7 +133,8 @@ func (s *server) reply(call string, do doer) http.HandlerFunc {
 		if e.Code == sandbox.Internal {
 			s.log.ErrorContext(ctx, "call failed", "call", call, "err", e.Err)
 		} else if ctx.Err() == nil {
-			s.log.InfoContext(ctx, "call refused", "call", call, "code", string(e.Code), "err", err)
+			// Its words may name files, and are for the client alone.
+			s.log.InfoContext(ctx, "call refused", "call", call, "code", string(e.Code))
 		}
 		if out.begun {
 			out.send(frame{Error: e})

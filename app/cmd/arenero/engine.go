@@ -58,9 +58,7 @@ func (c *engineCommand) serve(ctx context.Context) error {
 	if c.Started && c.IdleExit == 0 {
 		c.IdleExit = idleExit(defaultIdle)
 	}
-	engine, err := app.New(ctx, app.Config{
-		Version: versionText(), Build: build(), IdleExit: time.Duration(c.IdleExit), Log: slog.New(log),
-	})
+	engine, err := c.open(ctx, slog.New(log))
 	if errors.Is(err, app.ErrRunning) && c.Started {
 		return nil
 	}
@@ -73,6 +71,26 @@ func (c *engineCommand) serve(ctx context.Context) error {
 	}
 	return engine.Run(ctx)
 }
+
+// open takes the place of the engine. One that is about to end holds it still,
+// and whoever started us waits: so we do, unless that one answers.
+func (c *engineCommand) open(ctx context.Context, log *slog.Logger) (*app.App, error) {
+	for end := time.Now().Add(endWithin); ; {
+		engine, err := app.New(ctx, app.Config{Version: versionText(), Build: build(), IdleExit: time.Duration(c.IdleExit), Log: log})
+		if !errors.Is(err, app.ErrRunning) || !c.Started || time.Now().After(end) || ctx.Err() != nil {
+			return engine, err
+		}
+		if client, cerr := c.client(); cerr == nil {
+			if _, serr := client.Status(ctx); serr == nil {
+				return nil, err
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// endWithin is how long an engine may take to end.
+const endWithin = 10 * time.Second
 
 // build tells two programs of the same version apart.
 func build() string {

@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -14,7 +14,8 @@ const doubtPatience = 10 * time.Second
 // acquire returns the sandbox that a call is for, ready to take it. It makes
 // one for a lease that has none. tell gets the notices of that.
 func (f *Fleet) acquire(ctx context.Context, t sandbox.Target, tell func(sandbox.Output) error) (*box, error) {
-	if tell == nil {
+	deaf := tell == nil
+	if deaf {
 		tell = func(sandbox.Output) error { return nil }
 	}
 	if t.Sandbox != "" {
@@ -33,7 +34,7 @@ func (f *Fleet) acquire(ctx context.Context, t sandbox.Target, tell func(sandbox
 	}
 	f.mu.Lock()
 	lost := l.lost
-	if l.box == b {
+	if l.box == b && !deaf {
 		l.lost = ""
 	}
 	f.mu.Unlock()
@@ -167,8 +168,12 @@ func errDoubt() error {
 func (f *Fleet) enter(b *box) (Agent, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.enterLocked(b)
+}
+
+func (f *Fleet) enterLocked(b *box) (Agent, error) {
 	if b.agent == nil {
-		return nil, fmt.Errorf("sandbox %s has no agent in state %s", b.ID, b.State)
+		return nil, b.goneLocked()
 	}
 	b.running++
 	b.usedAt = f.clock.Now()
@@ -181,12 +186,81 @@ func (f *Fleet) enter(b *box) (Agent, error) {
 func (f *Fleet) leave(b *box, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.leaveLocked(b, err)
+}
+
+func (f *Fleet) leaveLocked(b *box, err error) {
 	b.running--
 	b.usedAt = f.clock.Now()
 	if err == nil && b.State.Alive() && b.Ending == "" {
 		b.State = sandbox.Running
 	}
 	f.changedLocked()
+}
+
+// The proxy before a sandbox takes so many requests at once, and no more. A
+// call that follows something leaves some for those that are quickly over, such
+// as a kill.
+const (
+	maxStreams = 24 // of the 32 that a sandbox of the usual size has
+	spare      = 2
+	busyWithin = time.Minute // of being told that there are too many
+)
+
+// enterStream is enter for a call that may go on for long. It waits for its
+// turn.
+func (f *Fleet) enterStream(ctx context.Context, b *box) (Agent, error) {
+	for {
+		f.mu.Lock()
+		if b.limit == 0 {
+			b.limit = maxStreams
+		}
+		if b.streams < b.limit || b.agent == nil {
+			defer f.mu.Unlock()
+			agent, err := f.enterLocked(b)
+			if err == nil {
+				b.streams++
+			}
+			return agent, err
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (f *Fleet) leaveStream(b *box, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if busy(err) { // this sandbox takes fewer than we thought
+		b.limit = max(min(b.limit, b.streams-spare), 1)
+	}
+	b.streams--
+	f.leaveLocked(b, err)
+}
+
+// busy reports whether err asks for patience, and nothing was done.
+func busy(err error) bool {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	return ok && e.Code == sandbox.TooMuch && e.Retryable
+}
+
+// patiently makes a call again while the sandbox is too busy to take it.
+func patiently[T any](ctx context.Context, f *Fleet, do func() (T, error)) (T, error) {
+	limit := f.clock.Now().Add(busyWithin)
+	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
+		out, err := do()
+		if !busy(err) || !f.clock.Now().Before(limit) {
+			return out, err
+		}
+		if werr := f.wait(ctx, delay); werr != nil {
+			return out, werr
+		}
+	}
 }
 
 // call makes one call to the agent of the sandbox that t is for.
@@ -200,7 +274,7 @@ func call[T any](ctx context.Context, f *Fleet, t sandbox.Target, tell func(sand
 	if err != nil {
 		return none, err
 	}
-	out, err := do(ctx, agent)
+	out, err := patiently(ctx, f, func() (T, error) { return do(ctx, agent) })
 	f.leave(b, err)
 	if err != nil {
 		return none, f.judge(ctx, b, err)

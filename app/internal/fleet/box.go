@@ -54,6 +54,8 @@ type box struct {
 	makeErr error           // of that attempt
 	kernel  bool            // its Python has answered
 	running int             // calls in it
+	streams int             // of them, those that may go on for long
+	limit   int             // of streams; 0 is not known yet
 	usedAt  time.Time
 	ending  bool // work is under way to end it
 	missing int  // lists in a row that did not have it

@@ -107,7 +107,7 @@ func (f *Fleet) kernelUp(ctx context.Context, a Agent, limit time.Time) error {
 			return err
 		}
 	}
-	return nil
+	return &sandbox.Error{Code: sandbox.InTransition, Msg: "the Python of the sandbox does not start", Retryable: true}
 }
 
 // open finds the call that was sent before, or starts it.
@@ -120,6 +120,9 @@ func (f *Fleet) open(ctx context.Context, rec runRecord, t sandbox.Target, next 
 		return nil, err
 	}
 	rec.Box, rec.StartedAt = b.Key, f.clock.Now()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	f.mu.Lock()
 	if r := f.runs[rec.ID]; r != nil { // the same was sent twice at once
 		f.mu.Unlock()
@@ -239,13 +242,15 @@ func (r *run) inside(ctx context.Context, start starter) (sandbox.Exit, error) {
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
-	agent, err := f.enter(b)
-	if err != nil {
-		return sandbox.Exit{}, err
-	}
-	exit, err := start(ctx, agent, func(ev Event) error { return r.emit(ctx, ev) })
-	f.leave(b, err)
-	return exit, err
+	return patiently(ctx, f, func() (sandbox.Exit, error) {
+		agent, err := f.enterStream(ctx, b)
+		if err != nil {
+			return sandbox.Exit{}, err
+		}
+		exit, err := start(ctx, agent, func(ev Event) error { return r.emit(ctx, ev) })
+		f.leaveStream(b, err)
+		return exit, err
+	})
 }
 
 // finish follows r, and sees to it that a sandbox that is gone is told so.

@@ -16,19 +16,18 @@ import (
 
 // The times of a fleet. Those of AWS are measured ones.
 const (
-	grace         = 10 * time.Second // for a bridge that was cut off to come back
-	shareWithin   = 3 * time.Minute  // from one bridge of a connection to the next
-	leaseWithin   = 5 * time.Second  // for a lease to show up whose calls are here already
-	readyWithin   = 90 * time.Second // from RunMicrovm to an agent that answers
-	kernelWithin  = 90 * time.Second
-	endedKept     = time.Hour // in lists
-	maxEnded      = 200       // in lists
-	defaultLife   = time.Hour
-	watchedEvery  = 5 * time.Second
-	unseenEvery   = 60 * time.Second
-	slowestEvery  = 5 * time.Minute
-	settleTime    = 30 * time.Second // in which a new VM may be missing from lists
-	callOverheads = 30 * time.Second // what a call may take over the time its command has
+	grace        = 10 * time.Second // for a bridge, or who follows a call, to come back
+	shareWithin  = 3 * time.Minute  // from one bridge of a connection to the next
+	leaseWithin  = 5 * time.Second  // for a lease to show up whose calls are here already
+	readyWithin  = 90 * time.Second // from RunMicrovm to an agent that answers
+	kernelWithin = 90 * time.Second
+	endedKept    = time.Hour // in lists
+	maxEnded     = 200       // in lists
+	defaultLife  = time.Hour
+	watchedEvery = 5 * time.Second
+	unseenEvery  = 60 * time.Second
+	slowestEvery = 5 * time.Minute
+	settleTime   = 30 * time.Second // in which a new VM may be missing from lists
 )
 
 // A Config says what a Fleet works with. All but Clock and Log are required.
@@ -54,14 +53,15 @@ type Fleet struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu       sync.Mutex        // guards what follows, and all of leases, boxes and runs
-	closed   bool              // no more work may begin
-	leases   map[string]*lease // by id
-	boxes    map[string]*box   // by key
-	runs     map[string]*run   // by the id of their Exec or Cell
-	profiles map[string]*reach // by name
-	seq      uint64            // of the last change
-	changed  chan struct{}     // closed, and replaced, by every change
+	mu       sync.Mutex               // guards what follows, and all of leases, boxes and runs
+	closed   bool                     // no more work may begin
+	leases   map[string]*lease        // by id
+	boxes    map[string]*box          // by key
+	runs     map[string]*run          // by the id of their Exec or Cell
+	profiles map[string]*reach        // by name
+	makers   map[string]chan struct{} // by profile: a place for each sandbox that is being made
+	seq      uint64                   // of the last change
+	changed  chan struct{}            // closed, and replaced, by every change
 	watchers int
 	poke     chan struct{} // wakes Serve
 }
@@ -77,6 +77,7 @@ func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{
 		cfg: cfg, clock: cfg.Clock, log: cfg.Log,
 		leases: map[string]*lease{}, boxes: map[string]*box{}, runs: map[string]*run{}, profiles: map[string]*reach{},
+		makers:  map[string]chan struct{}{},
 		changed: make(chan struct{}), poke: make(chan struct{}, 1),
 	}
 	f.base, f.stop = context.WithCancel(context.Background())

@@ -3,9 +3,13 @@ package fleet
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
+
+// smallWithin is what a call may take that moves no file.
+const smallWithin = 2 * time.Minute
 
 // within makes a call about a command that runs.
 func (f *Fleet) within(ctx context.Context, id string, do func(Agent, Place) error) error {
@@ -26,7 +30,7 @@ func (f *Fleet) within(ctx context.Context, id string, do func(Agent, Place) err
 	if err != nil {
 		return err
 	}
-	err = do(agent, at)
+	_, err = patiently(ctx, f, func() (struct{}, error) { return struct{}{}, do(agent, at) })
 	f.leave(r.box, err)
 	if err != nil {
 		return f.judge(ctx, r.box, err)
@@ -74,6 +78,8 @@ func (f *Fleet) File(ctx context.Context, what FileCall, r sandbox.FileRequest, 
 		return sandbox.File{}, err
 	}
 	return call(ctx, f, r.Target, tell, func(ctx context.Context, a Agent) (sandbox.File, error) {
+		ctx, cancel := context.WithTimeout(ctx, smallWithin)
+		defer cancel()
 		switch what {
 		case Stat:
 			return a.Stat(ctx, r)
@@ -93,7 +99,11 @@ func (f *Fleet) ListFiles(ctx context.Context, r sandbox.FileRequest, tell func(
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	return call(ctx, f, r.Target, tell, func(ctx context.Context, a Agent) ([]sandbox.File, error) { return a.List(ctx, r) })
+	return call(ctx, f, r.Target, tell, func(ctx context.Context, a Agent) ([]sandbox.File, error) {
+		ctx, cancel := context.WithTimeout(ctx, smallWithin)
+		defer cancel()
+		return a.List(ctx, r)
+	})
 }
 
 // ReadFile writes a file of a sandbox to w.

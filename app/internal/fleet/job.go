@@ -10,7 +10,7 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-const maxJobs = 32 // in one sandbox, ended ones included
+const maxJobs = 16 // in one sandbox, ended ones included: each that runs takes a stream
 
 // roomLocked makes room for one more job in b, by forgetting the one that ended
 // first.

@@ -76,6 +76,11 @@ func (r *run) strike(ctx context.Context) error {
 	r.mu.Lock()
 	at := r.place
 	r.mu.Unlock()
+	_, err := patiently(ctx, r.fleet, func() (struct{}, error) { return struct{}{}, r.strikeAt(ctx, agent, at) })
+	return err
+}
+
+func (r *run) strikeAt(ctx context.Context, agent Agent, at Place) error {
 	if r.Cell {
 		return agent.RestartKernel(ctx, at.Kernel)
 	}

@@ -53,6 +53,7 @@ func (f *Fleet) attachLocked(want sandbox.Lease) *lease {
 	if l == nil {
 		l = &lease{Lease: want, since: f.clock.Now()}
 		l.shares = f.twinLocked(want)
+		l.lost = f.lostLocked(want.ID)
 		f.leases[want.ID] = l
 		f.log.Info("lease begins", "lease", l.ID, "host", l.Host, "profile", l.Spec.Profile.Name, "shares", l.shares != nil)
 	} else {
@@ -69,6 +70,17 @@ func (f *Fleet) attachLocked(want sandbox.Lease) *lease {
 	l.attached++
 	f.changedLocked()
 	return l
+}
+
+// lostLocked finds the sandbox that a lease had when its bridge was away for too
+// long.
+func (f *Fleet) lostLocked(lease string) string {
+	for _, b := range f.boxes {
+		if b.Lease == lease && b.EndReason == sandbox.EndCut {
+			return b.ID
+		}
+	}
+	return ""
 }
 
 // twinLocked finds the lease of a bridge that the same process started for the

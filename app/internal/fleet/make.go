@@ -6,7 +6,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -71,9 +74,17 @@ func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 // make makes b, and tells whoever waits for it.
 func (f *Fleet) make(ctx context.Context, b *box) {
 	begun := f.clock.Now()
-	err := f.launch(ctx, b)
+	free, err := f.maker(ctx, b.Profile)
+	if err == nil {
+		err = f.launch(ctx, b)
+	}
 	if err == nil {
 		err = f.settle(ctx, b)
+	}
+	if err == nil {
+		err = f.awaitKernel(b, free)
+	} else {
+		free()
 	}
 	if ctx.Err() != nil {
 		err = errClosing() // the next engine takes it up
@@ -91,6 +102,53 @@ func (f *Fleet) make(ctx context.Context, b *box) {
 	}
 	f.pokeServe()
 }
+
+// maker waits for one of the places to make a sandbox: a computer that starts a
+// hundred at once starts none in time.
+func (f *Fleet) maker(ctx context.Context, profile string) (free func(), err error) {
+	f.mu.Lock()
+	places := f.makers[profile]
+	if places == nil {
+		n := makersAWS
+		if profile == sandbox.ProfileLocal {
+			n = max(4, 2*runtime.NumCPU())
+		}
+		places = make(chan struct{}, n)
+		f.makers[profile] = places
+	}
+	f.mu.Unlock()
+	select {
+	case places <- struct{}{}:
+		return sync.OnceFunc(func() { <-places }), nil
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+}
+
+const makersAWS = 20
+
+// awaitKernel waits for b's Python, which takes longer to start than its agent
+// and is not needed by all, and then gives the maker's place free.
+func (f *Fleet) awaitKernel(b *box, free func()) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	agent := b.agent
+	if !f.beginLocked(func(ctx context.Context) {
+		defer free()
+		if agent == nil || f.kernelUp(ctx, agent, f.clock.Now().Add(kernelSoon)) != nil {
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		b.kernel = true
+	}) {
+		free()
+		return errClosing()
+	}
+	return nil
+}
+
+const kernelSoon = 10 * time.Second
 
 // madeLocked ends the attempt to make b.
 func (f *Fleet) madeLocked(b *box, err error) {
@@ -211,7 +269,10 @@ func (f *Fleet) ready(ctx context.Context, b *box, kernel bool) error {
 		}
 		last = err
 		if vm, ok := f.ended(ctx, b, delay); ok {
-			return &sandbox.Error{Code: sandbox.CreateFailed, Msg: "the sandbox ended before it was ready", Details: map[string]any{"reason": vm.Reason}, Err: err}
+			return &sandbox.Error{
+				Code: sandbox.CreateFailed, Msg: "the sandbox ended before it was ready", Retryable: true,
+				Details: map[string]any{"reason": vm.Reason}, Err: errors.New(vm.Reason),
+			}
 		}
 		if !f.clock.Now().Before(limit) {
 			return &sandbox.Error{Code: sandbox.CreateFailed, Msg: "the sandbox did not get ready in time", Retryable: true, Err: last}

@@ -213,6 +213,7 @@ func (r *run) follow(ctx context.Context, next uint64, emit func(sandbox.Output)
 		at += len(batch)
 		r.read(at)
 		if over {
+			r.told(at)
 			return exit, err
 		}
 		if len(batch) > 0 {
@@ -223,6 +224,15 @@ func (r *run) follow(ctx context.Context, next uint64, emit func(sandbox.Output)
 		case <-ctx.Done():
 			return sandbox.Exit{}, ctx.Err()
 		}
+	}
+}
+
+// told drops the output of a call that is over when its follower has it all.
+func (r *run) told(at int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.Job && at == r.first+len(r.kept) {
+		r.first, r.kept, r.size = at, nil, 0
 	}
 }
 

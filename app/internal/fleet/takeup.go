@@ -55,7 +55,10 @@ func (f *Fleet) takeUpLocked() {
 }
 
 func (f *Fleet) takeUp(ctx context.Context, b *box) {
-	err := f.find(ctx, b)
+	err := f.awaitOwner(ctx, b)
+	if err == nil {
+		err = f.find(ctx, b)
+	}
 	if ctx.Err() != nil {
 		err = errClosing()
 	}
@@ -64,6 +67,9 @@ func (f *Fleet) takeUp(ctx context.Context, b *box) {
 	f.madeLocked(b, err)
 	if err != nil {
 		f.log.Warn("sandbox not found again", "sandbox", b.ID, "key", b.Key, "err", err)
+		if b.ID != "" && !f.closed {
+			f.endLocked(b, sandbox.EndFailed)
+		}
 		return
 	}
 	f.log.Info("sandbox found again", "sandbox", b.ID, "state", string(b.State))
@@ -72,6 +78,25 @@ func (f *Fleet) takeUp(ctx context.Context, b *box) {
 		f.endLocked(b, b.Ending)
 	}
 	f.pokeServe()
+}
+
+// awaitOwner waits for the credentials of a sandbox outside this computer,
+// which its bridge brings along: they are not kept on disk.
+func (f *Fleet) awaitOwner(ctx context.Context, b *box) error {
+	for {
+		f.mu.Lock()
+		there := b.profile.Name == sandbox.ProfileLocal || len(b.profile.Env) > 0 || b.Ending != ""
+		changed := f.changed
+		f.mu.Unlock()
+		if there {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // takeUpRunsLocked follows the jobs in b again, and waits for whoever followed
