@@ -12,12 +12,18 @@ import (
 // Over the end of an engine it goes on where it was. When ctx is done, or emit
 // fails, the command is killed.
 func (c *Client) Exec(ctx context.Context, e sandbox.Exec, emit func(sandbox.Output) error) (sandbox.Exit, error) {
+	if err := e.Validate(); err != nil { // what is no text would be another one at the other end
+		return sandbox.Exit{}, err
+	}
 	return c.follow(ctx, callExec, &request{Exec: &e}, e.ID, emit)
 }
 
 // RunCode runs a cell and follows it to its end, as Exec does with a command.
 // When ctx is done the cell is interrupted.
 func (c *Client) RunCode(ctx context.Context, cell sandbox.Cell, emit func(sandbox.Output) error) (sandbox.Exit, error) {
+	if err := cell.Validate(); err != nil {
+		return sandbox.Exit{}, err
+	}
 	return c.follow(ctx, callCode, &request{Cell: &cell}, cell.ID, emit)
 }
 
@@ -92,6 +98,9 @@ func (c *Client) Signal(ctx context.Context, id string, signal int) error {
 // StartJob starts a command that runs on by itself, and returns when it runs.
 // tell, which may be nil, gets notices.
 func (c *Client) StartJob(ctx context.Context, e sandbox.Exec, tell func(sandbox.Output) error) (sandbox.Job, error) {
+	if err := e.Validate(); err != nil {
+		return sandbox.Job{}, err
+	}
 	a, err := c.call(ctx, callStartJob, &request{Exec: &e}, always, outputs(tell), nil)
 	return jobOf(a, err)
 }

@@ -28,6 +28,9 @@ func (c *Client) MoveFile(ctx context.Context, r sandbox.FileRequest, tell Tell)
 }
 
 func (c *Client) file(ctx context.Context, call string, r sandbox.FileRequest, tell Tell) (sandbox.File, error) {
+	if err := r.Validate(); err != nil {
+		return sandbox.File{}, err
+	}
 	a, err := c.call(ctx, call, &request{File: &r}, always, outputs(tell), nil)
 	if err != nil {
 		return sandbox.File{}, err
@@ -41,12 +44,18 @@ func (c *Client) file(ctx context.Context, call string, r sandbox.FileRequest, t
 // RemoveFile removes what is at a path; a directory that is not empty only with
 // All.
 func (c *Client) RemoveFile(ctx context.Context, r sandbox.FileRequest, tell Tell) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
 	_, err := c.call(ctx, callRemove, &request{File: &r}, ifUnsent, outputs(tell), nil)
 	return err
 }
 
 // ListFiles describes what is in a directory, r.Depth levels down.
 func (c *Client) ListFiles(ctx context.Context, r sandbox.FileRequest, tell Tell) ([]sandbox.File, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
 	a, err := c.call(ctx, callList, &request{File: &r}, always, outputs(tell), nil)
 	if err != nil {
 		return nil, err
@@ -57,6 +66,9 @@ func (c *Client) ListFiles(ctx context.Context, r sandbox.FileRequest, tell Tell
 // ReadFile writes a regular file of the sandbox to w, and tells how long it is.
 // It fails when the engine ends in the middle.
 func (c *Client) ReadFile(ctx context.Context, r sandbox.FileRequest, tell Tell, w io.Writer) (int64, error) {
+	if err := r.Validate(); err != nil {
+		return 0, err
+	}
 	var n int64
 	for {
 		_, err := c.once1(ctx, callRead, &request{File: &r}, nil, func(f frame) error {
@@ -77,6 +89,9 @@ func (c *Client) ReadFile(ctx context.Context, r sandbox.FileRequest, tell Tell,
 // WriteFile puts a file into the sandbox, whole or not at all. When the engine
 // ends in the middle it begins anew if content is an [io.Seeker].
 func (c *Client) WriteFile(ctx context.Context, r sandbox.FileRequest, tell Tell, content io.Reader) (sandbox.File, error) {
+	if err := r.Validate(); err != nil {
+		return sandbox.File{}, err
+	}
 	for {
 		a, err := c.once1(ctx, callWrite, &request{File: &r}, content, outputs(tell))
 		seeker, ok := content.(io.Seeker)

@@ -30,8 +30,8 @@ func (e *Exec) Validate() error {
 	}
 	size := 0
 	for _, a := range e.Args {
-		if strings.IndexByte(a, 0) >= 0 {
-			return invalid("an argument holds a NUL byte")
+		if strings.IndexByte(a, 0) >= 0 || !utf8.ValidString(a) {
+			return invalid("an argument holds a NUL byte, or is not UTF-8")
 		}
 		size += len(a)
 	}
@@ -82,8 +82,8 @@ func (r *FileRequest) Validate() error {
 	switch {
 	case r.Path == "":
 		return invalid("there is no path")
-	case strings.IndexByte(r.Path, 0) >= 0, strings.IndexByte(r.To, 0) >= 0:
-		return invalid("the path holds a NUL byte")
+	case strings.IndexByte(r.Path, 0) >= 0, strings.IndexByte(r.To, 0) >= 0, !utf8.ValidString(r.Path), !utf8.ValidString(r.To):
+		return invalid("the path holds a NUL byte, or is not UTF-8")
 	case r.Depth < 0:
 		return invalid("depth is below zero")
 	}

@@ -28,6 +28,7 @@ func TestExecValidate(t *testing.T) {
 		{"no command", func(e *sandbox.Exec) { e.Args = nil }, sandbox.Invalid},
 		{"empty command", func(e *sandbox.Exec) { e.Args = []string{""} }, sandbox.Invalid},
 		{"NUL", func(e *sandbox.Exec) { e.Args = []string{"a\x00b"} }, sandbox.Invalid},
+		{"not UTF-8", func(e *sandbox.Exec) { e.Args = []string{"\xff"} }, sandbox.Invalid},
 		{"too long", func(e *sandbox.Exec) { e.Args = []string{strings.Repeat("x", sandbox.MaxArgs+1)} }, sandbox.Invalid},
 		{"negative timeout", func(e *sandbox.Exec) { e.Timeout = -time.Second }, sandbox.Invalid},
 		{"job with input", func(e *sandbox.Exec) { e.Job, e.Stdin = true, true }, sandbox.Invalid},
