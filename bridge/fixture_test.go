@@ -117,6 +117,11 @@ func addPlainTools(s *Server) {
 		s.core.DeletePrompts("test_added")
 		return saidText("changed")
 	})
+	s.core.AddTool(mcp.NewToolWithRawSchema("test_header", "Has an argument that goes in a header too", json.RawMessage(`{
+		"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}, "required": ["region"]
+	}`)), func(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return saidText("%s", req.GetString("region", "")), nil
+	})
 	s.core.AddTool(mcp.NewToolWithRawSchema("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", json.RawMessage(`{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
 		"$defs": {"address": {"$anchor": "addressDef", "type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
@@ -144,6 +149,7 @@ func logToHost(ctx context.Context, text string) {
 // before 2026-07-28 do.
 func addAskingTools(s *Server) {
 	raw(s, "test_sampling", func(ctx context.Context, req mcp.CallToolRequest) *mcp.CallToolResult {
+		//lint:ignore SA1019 the suite asks for it in earlier revisions
 		res, err := s.core.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: sampling(req.GetString("prompt", ""), 100)})
 		if err != nil {
 			return saidText("no answer: %v", err)

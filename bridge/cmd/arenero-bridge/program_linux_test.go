@@ -311,4 +311,3 @@ func refused(t *testing.T, program string, vars map[string]string, args ...strin
 	}
 	return text
 }
-
