@@ -168,7 +168,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.leave()
 	switch {
 	case r.Host != h.cfg.Host && !slices.Contains(h.cfg.Hosts, r.Host):
-		http.Error(w, "this server has another name", http.StatusMisdirectedRequest)
+		http.Error(w, "this server is "+h.cfg.Host+": write its address just so", http.StatusMisdirectedRequest)
 	case !h.originAllowed(r.Header.Values("Origin")):
 		http.Error(w, "web pages of this origin may not come here", http.StatusForbidden)
 	case r.URL.Path != Endpoint:
