@@ -19,7 +19,11 @@ func (f *Fleet) acquire(ctx context.Context, t sandbox.Target, tell func(sandbox
 		tell = func(sandbox.Output) error { return nil }
 	}
 	if t.Sandbox != "" {
-		return f.acquireByID(ctx, t.Sandbox, tell)
+		b, err := f.acquireByID(ctx, t.Sandbox, tell)
+		if err != nil {
+			return nil, err
+		}
+		return b, f.rouse(ctx, b)
 	}
 	l, err := f.leaseFor(ctx, t.Lease)
 	if err != nil {
@@ -30,6 +34,9 @@ func (f *Fleet) acquire(ctx context.Context, t sandbox.Target, tell func(sandbox
 		return nil, err
 	}
 	if b, err = f.await(ctx, b, made, tell); err != nil {
+		return nil, err
+	}
+	if err := f.rouse(ctx, b); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

@@ -34,11 +34,15 @@ func (f *Fleet) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox,
 	}
 	made := b.made
 	f.mu.Unlock()
-	if b, err = f.await(ctx, b, made, func(sandbox.Output) error { return nil }); err != nil {
-		return sandbox.Sandbox{}, err
-	}
+	_, err = f.await(ctx, b, made, func(sandbox.Output) error { return nil })
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err != nil {
+		if ctx.Err() != nil { // nobody will ever know of it
+			f.endLocked(b, sandbox.EndClosed)
+		}
+		return sandbox.Sandbox{}, err
+	}
 	return b.noun(), nil
 }
 

@@ -19,12 +19,33 @@ func (f *Fleet) Resume(ctx context.Context, id string) (sandbox.Sandbox, error) 
 	return f.transit(ctx, id, Cloud.Resume, sandbox.Pending, sandbox.Running)
 }
 
-// transit asks the cloud for a change of state, and waits until it shows.
+// transit changes the state of a sandbox.
 func (f *Fleet) transit(ctx context.Context, id string, ask func(Cloud, context.Context, string) error, by, to sandbox.State) (sandbox.Sandbox, error) {
 	b, err := f.acquireByID(ctx, id, func(sandbox.Output) error { return nil })
 	if err != nil {
 		return sandbox.Sandbox{}, err
 	}
+	return f.change(ctx, b, ask, by, to)
+}
+
+// rouse wakes a sandbox that is asleep and does not wake by itself when it is
+// called: clouds do that only for those that they suspend themselves.
+func (f *Fleet) rouse(ctx context.Context, b *box) error {
+	f.mu.Lock()
+	asleep := b.Request.Idle == 0 && (b.State == sandbox.Suspended || b.State == sandbox.Suspending)
+	f.mu.Unlock()
+	if !asleep {
+		return nil
+	}
+	_, err := f.change(ctx, b, Cloud.Resume, sandbox.Pending, sandbox.Running)
+	return err
+}
+
+// change asks the cloud for a change of state, and waits until it shows.
+func (f *Fleet) change(ctx context.Context, b *box, ask func(Cloud, context.Context, string) error, by, to sandbox.State) (sandbox.Sandbox, error) {
+	f.mu.Lock()
+	id := b.ID
+	f.mu.Unlock()
 	cloud, err := f.cloudOf(ctx, b)
 	if err != nil {
 		return sandbox.Sandbox{}, err
