@@ -80,6 +80,7 @@ type stream struct {
 	enc   *json.Encoder
 	flush *http.ResponseController
 	begun bool
+	cut   bool // the client has gone
 }
 
 func (s *stream) send(f frame) error {
@@ -93,16 +94,15 @@ func (s *stream) send(f frame) error {
 		data, plain.Data = plain.Data, nil
 		f.Out, f.Raw = &plain, len(data)
 	}
-	if err := s.enc.Encode(f); err != nil {
-		return err
+	err := s.enc.Encode(f)
+	if err == nil {
+		_, err = s.w.Write(data)
 	}
-	if _, err := s.w.Write(data); err != nil {
-		return err
+	if err == nil && f.Done == nil && f.Error == nil { // else the end of the answer flushes
+		err = s.flush.Flush()
 	}
-	if f.Done != nil || f.Error != nil {
-		return nil // the end of the answer flushes
-	}
-	return s.flush.Flush()
+	s.cut = s.cut || err != nil
+	return err
 }
 
 func (s *stream) output(o sandbox.Output) error { return s.send(frame{Out: &o}) }
@@ -130,9 +130,12 @@ func (s *server) reply(call string, do doer) http.HandlerFunc {
 			return
 		}
 		e := sandbox.ToError(err)
-		if e.Code == sandbox.Internal {
+		switch {
+		case out.cut: // which is no failure: who watches has seen enough
+			return
+		case e.Code == sandbox.Internal:
 			s.log.ErrorContext(ctx, "call failed", "call", call, "err", e.Err)
-		} else if ctx.Err() == nil {
+		case ctx.Err() == nil:
 			// Its words may name files, and are for the client alone.
 			s.log.InfoContext(ctx, "call refused", "call", call, "code", string(e.Code))
 		}
