@@ -172,7 +172,7 @@ type item struct {
 	link     string // where it leads, if it is one
 }
 
-const atOnce = 4 // files under way
+const atOnce = 8 // files, or folders, under way
 
 // all copies items: folders first, then files, and last the links.
 func (t *transfer) all(ctx context.Context, items []item, dir, file func(context.Context, item) error, links func(context.Context, []item) error) error {

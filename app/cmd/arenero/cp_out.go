@@ -9,9 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -19,6 +21,9 @@ import (
 // out copies from the sandbox to this computer. What it is told by the sandbox
 // is not to be trusted: nothing is written outside of the target.
 func (t *transfer) out(ctx context.Context, from []place, to string) error {
+	if to == "/dev/stdout" { // which may be a file that is not to be replaced
+		to = "-"
+	}
 	info, err := os.Stat(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -109,57 +114,68 @@ func (t *transfer) take(ctx context.Context, f sandbox.File, to string) error {
 		func(_ context.Context, links []item) error { return t.linkHere(root, links) })
 }
 
-const listDepth = 4 // folders, of one listing
-
-// planOut lists what is in a folder of the sandbox, with paths from there on.
+// planOut lists what is in a folder of the sandbox, with paths from there on: a
+// folder before what is in it.
 func (t *transfer) planOut(ctx context.Context, top string) ([]item, error) {
 	var items []item
-	for todo := []string{top}; len(todo) > 0; {
-		dir := todo[0]
-		todo = todo[1:]
-		files, depth, err := t.list(ctx, dir)
+	for level := []string{top}; len(level) > 0; {
+		lists, err := t.lists(ctx, level)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
-			rel, ok := strings.CutPrefix(f.Path, strings.TrimSuffix(top, "/")+"/")
-			local := filepath.FromSlash(rel)
-			i := item{from: f.Path, to: local, size: f.Size, mode: fs.FileMode(f.Mode).Perm()}
-			switch {
-			case !ok || !filepath.IsLocal(local):
-				t.leftOut = append(t.leftOut, f.Path+": can't be the name of a file here")
-				continue
-			case f.Type == sandbox.TypeDir:
-				i.dir = true
-				if below, _ := strings.CutPrefix(f.Path, strings.TrimSuffix(dir, "/")+"/"); strings.Count(below, "/") == depth-1 {
-					todo = append(todo, f.Path)
-				}
-			case f.Type == sandbox.TypeSymlink:
-				if !inside(rel, f.Target) {
-					t.leftOut = append(t.leftOut, f.Path+": a link out of the folder, to "+f.Target)
-					continue
-				}
-				i.link = f.Target
-			case f.Type == sandbox.TypeOther:
-				t.leftOut = append(t.leftOut, f.Path+": neither file, folder nor link")
+		level = nil
+		for _, f := range slices.Concat(lists...) {
+			i, ok := t.itemOf(f, top)
+			if !ok {
 				continue
 			}
 			items = append(items, i)
+			if i.dir {
+				level = append(level, f.Path)
+			}
 		}
 	}
 	return items, nil
 }
 
-// list lists a few levels of a folder at once, or one where that is too much.
-func (t *transfer) list(ctx context.Context, dir string) ([]sandbox.File, int, error) {
-	r := t.file(dir)
-	r.Depth = listDepth
-	files, err := t.client.ListFiles(ctx, r, t.tell)
-	if sandbox.CodeOf(err) == sandbox.TooMuch {
-		r.Depth = 1
-		files, err = t.client.ListFiles(ctx, r, t.tell)
+// lists lists some folders at once.
+func (t *transfer) lists(ctx context.Context, dirs []string) ([][]sandbox.File, error) {
+	lists := make([][]sandbox.File, len(dirs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for n, dir := range dirs {
+		g.Go(func() error {
+			r := t.file(dir)
+			r.Depth = 1
+			files, err := t.client.ListFiles(ctx, r, t.tell)
+			lists[n] = files
+			return err
+		})
 	}
-	return files, r.Depth, err
+	return lists, g.Wait()
+}
+
+// itemOf is a file of the sandbox as something to copy, if it can be.
+func (t *transfer) itemOf(f sandbox.File, top string) (item, bool) {
+	rel, ok := strings.CutPrefix(f.Path, strings.TrimSuffix(top, "/")+"/")
+	i := item{from: f.Path, to: filepath.FromSlash(rel), size: f.Size, mode: fs.FileMode(f.Mode).Perm()}
+	why := ""
+	switch {
+	case !ok || !filepath.IsLocal(i.to):
+		why = "can't be the name of a file here"
+	case f.Type == sandbox.TypeDir:
+		i.dir = true
+	case f.Type == sandbox.TypeSymlink && !inside(rel, f.Target):
+		why = "a link out of the folder, to " + f.Target
+	case f.Type == sandbox.TypeSymlink:
+		i.link = f.Target
+	case f.Type != sandbox.TypeFile:
+		why = "neither file, folder nor link"
+	}
+	if why != "" {
+		t.leftOut = append(t.leftOut, f.Path+": "+why)
+	}
+	return i, why == ""
 }
 
 // inside reports whether a link at rel stays in the folder that is copied. The

@@ -59,6 +59,9 @@ func (c *execCommand) Run() error {
 		f.stdout, f.stderr = &got.stdout, &got.stderr
 	}
 	exit, err := f.run(e)
+	if sandbox.CodeOf(err) == sandbox.Invalid { // as that there is no such program
+		err = named(e.Args[0], err)
+	}
 	if err != nil {
 		return err
 	}

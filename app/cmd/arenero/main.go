@@ -115,7 +115,8 @@ func fail(err error, verb string, inJSON bool) {
 // it happened in this program.
 func message(err error) string {
 	if e, ok := errors.AsType[*sandbox.Error](err); ok {
-		return sandbox.Message(e)
+		// Who in the sandbox says it is of no use to a person.
+		return strings.Replace(sandbox.Message(e), "agent: ", "", 1)
 	}
 	if errors.Is(err, context.Canceled) {
 		return "cancelled"
