@@ -343,14 +343,21 @@ func TestStdioLongMessage(t *testing.T) {
 	}
 }
 
+// Ten megabytes of arguments are served, and more are refused.
 func TestStdioTenMegabytes(t *testing.T) {
-	s, _ := testServer(t, Config{})
+	s := New(Config{Name: "x", Version: "1"})
+	err := Add(s, Tool[echoIn, echoOut]{Name: "size", Title: "Size", Description: "Counts.", Call: func(_ context.Context, in echoIn) (echoOut, error) {
+		return echoOut{fmt.Sprint(len(in.Text))}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := connect(t, s)
-	text := strings.Repeat("0123456789", 1<<20)
-	go fmt.Fprintln(h.in, toolCall(1, "echo", `{"text":"`+text+`"}`))
-	var out echoOut
-	if r := h.hear(); json.Unmarshal(r.Result.StructuredContent, &out) != nil || out.Text != text {
-		t.Errorf("the text did not come back: %.200s", r.line)
+	for size, want := range map[int]string{10 << 20: `"text":"10485760"`, 17 << 20: "longer than 16777216 bytes"} {
+		go fmt.Fprintln(h.in, toolCall(1, "size", `{"text":"`+strings.Repeat("x", size)+`"}`))
+		if r := h.hear(); !strings.Contains(r.line, want) || string(r.ID) != "1" {
+			t.Errorf("%d bytes: got %.200s, want %s", size, r.line, want)
+		}
 	}
 }
 

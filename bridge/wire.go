@@ -152,6 +152,9 @@ func failureAnswer(id json.RawMessage, err *rpcError) answer {
 func answerOf(id json.RawMessage, resp mcp.JSONRPCMessage) (answer, bool) {
 	switch r := resp.(type) {
 	case mcp.JSONRPCResponse:
+		if res, ok := r.Result.(*mcp.CallToolResult); ok {
+			return answer{JSONRPC: "2.0", ID: id, Result: resultOf(res)}, true
+		}
 		return answer{JSONRPC: "2.0", ID: id, Result: r.Result}, true
 	case mcp.JSONRPCError:
 		e := &rpcError{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}
@@ -163,6 +166,32 @@ func answerOf(id json.RawMessage, resp mcp.JSONRPCMessage) (answer, bool) {
 		return failureAnswer(id, e), true
 	}
 	return answer{}, false
+}
+
+// toolResult is a library's result that is written in one go. The library's own
+// way goes over the bytes of a large result four times, and escapes every <.
+type toolResult struct {
+	Content       []mcp.Content     `json:"content"`
+	Structured    any               `json:"structuredContent,omitempty"`
+	IsError       bool              `json:"isError,omitempty"`
+	Meta          *mcp.Meta         `json:"_meta,omitempty"`
+	ResultType    mcp.ResultType    `json:"resultType,omitempty"`
+	InputRequests mcp.InputRequests `json:"inputRequests,omitempty"`
+	RequestState  string            `json:"requestState,omitempty"`
+}
+
+func resultOf(r *mcp.CallToolResult) toolResult {
+	res := toolResult{
+		Content: r.Content, Structured: r.StructuredContent, IsError: r.IsError, Meta: r.Meta,
+		ResultType: r.ResultType, InputRequests: r.InputRequests, RequestState: r.RequestState,
+	}
+	if res.Content == nil {
+		res.Content = []mcp.Content{}
+	}
+	if len(r.RawStructuredContent) > 0 {
+		res.Structured = r.RawStructuredContent
+	}
+	return res
 }
 
 type notification struct {
