@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -64,7 +65,7 @@ func (s *set) explain(err error) error {
 	if after == 0 && (e.Code == sandbox.InTransition || e.Code == sandbox.RateLimited) {
 		after = transition
 	}
-	text := s.Texts.Get(key, "why", e.Msg, "code", string(e.Code), "sandbox", detail(e, "sandbox_id"),
+	text := s.Texts.Get(key, "why", why(e), "code", string(e.Code), "sandbox", detail(e, "sandbox_id"),
 		"seconds", strconv.Itoa(int((after+time.Second-1)/time.Second)))
 	retry := e.Retryable
 	switch e.Code {
@@ -76,6 +77,11 @@ func (s *set) explain(err error) error {
 		out.Details = e.Details
 	}
 	return out
+}
+
+// why is the reason as it goes into a sentence of ours.
+func why(e *sandbox.Error) string {
+	return strings.TrimRight(strings.TrimPrefix(e.Msg, "agent: "), ".")
 }
 
 func detail(e *sandbox.Error, name string) string {
@@ -101,7 +107,7 @@ func (s *set) aboutPath(err error, path string) error {
 		return err
 	}
 	return &bridge.Error{
-		Code: string(e.Code), Text: s.Texts.Get(key, "path", show(path)), Retryable: e.Retryable,
+		Code: string(e.Code), Text: s.Texts.Get(key, "path", show(path), "why", why(e)), Retryable: e.Retryable,
 		Details: map[string]any{"path": show(path)}, Err: err,
 	}
 }
