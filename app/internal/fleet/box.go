@@ -58,6 +58,7 @@ type box struct {
 	limit   int             // of streams; 0 is not known yet
 	usedAt  time.Time
 	ending  bool // work is under way to end it
+	left    bool // an earlier engine's, and not taken up yet
 	missing int  // lists in a row that did not have it
 }
 

@@ -71,17 +71,11 @@ func (f *Fleet) reopen(ctx context.Context, b *box) {
 }
 
 // match looks for the VM of b in lists, where it can be told by its image and
-// its start alone. Several that fit are none. Those who wait for b are told at
-// once that it is in doubt.
+// its start alone. Several that fit are none. If it is not there at once, those
+// who wait for b are told that it is in doubt.
 func (f *Fleet) match(ctx context.Context, b *box) (VM, error) {
-	f.mu.Lock()
-	b.makeErr = errDoubt()
-	close(b.made)
-	b.made = make(chan struct{})
-	f.changedLocked()
-	f.mu.Unlock()
 	limit := f.clock.Now().Add(matchWithin)
-	for {
+	for told := false; ; told = true {
 		vm, n, err := f.candidates(ctx, b)
 		switch {
 		case err == nil && n == 1:
@@ -94,6 +88,14 @@ func (f *Fleet) match(ctx context.Context, b *box) (VM, error) {
 			b.State, b.EndReason = sandbox.Terminated, sandbox.EndNeverWas
 			f.mu.Unlock()
 			return VM{}, &sandbox.Error{Code: sandbox.CreateFailed, Msg: "the sandbox in doubt did not turn up", Retryable: true, Err: err}
+		}
+		if !told {
+			f.mu.Lock()
+			b.makeErr = errDoubt()
+			close(b.made)
+			b.made = make(chan struct{})
+			f.changedLocked()
+			f.mu.Unlock()
 		}
 		if err := f.wait(ctx, matchEvery); err != nil {
 			return VM{}, err

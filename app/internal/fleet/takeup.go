@@ -15,8 +15,17 @@ func (f *Fleet) load() error {
 		if err := json.Unmarshal(text, &b.record); err != nil || b.Key != key {
 			return fmt.Errorf("read sandbox %s: %w", key, err)
 		}
-		b.profile = sandbox.Profile{Name: b.Profile}
+		b.profile, b.left = sandbox.Profile{Name: b.Profile}, true
 		f.boxes[key] = b
+		if b.Lease != "" && b.EndReason == "" && b.Ending == "" { // which may be back before Serve is called
+			l := f.leases[b.Lease]
+			if l == nil {
+				l = &lease{since: f.clock.Now()}
+				l.ID, l.Connection, l.Parent, l.Host = b.Lease, b.Connection, b.Parent, b.Host
+				f.leases[l.ID] = l
+			}
+			l.box = b
+		}
 	}
 	for id, text := range f.cfg.Store.All(kindRun) {
 		r := newRun(f, runRecord{})
@@ -39,17 +48,20 @@ func (f *Fleet) load() error {
 // for its bridge.
 func (f *Fleet) takeUpLocked() {
 	for _, b := range f.boxes {
+		if !b.left {
+			continue
+		}
+		b.left = false
 		if b.EndReason != "" {
 			close(b.made)
 			continue
 		}
-		if b.Lease != "" && b.Ending == "" && f.leases[b.Lease] == nil {
-			l := &lease{since: f.clock.Now(), box: b}
-			l.ID, l.Connection, l.Parent, l.Host = b.Lease, b.Connection, b.Parent, b.Host
-			f.leases[l.ID] = l
+		f.beginLocked(func(ctx context.Context) { f.takeUp(ctx, b) })
+	}
+	for _, l := range f.leases {
+		if l.attached == 0 && l.timer == nil {
 			f.awaitLocked(l)
 		}
-		f.beginLocked(func(ctx context.Context) { f.takeUp(ctx, b) })
 	}
 	f.changedLocked()
 }
