@@ -94,7 +94,7 @@ func (s *set) runCodeAt(ctx context.Context, tr *trace, in codeAtIn) (codeAnswer
 }
 
 func (s *set) runCode(ctx context.Context, tr *trace, in codeIn, t sandbox.Target) (codeAnswer, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return codeAnswer{}, err
 	}
 	r := newRun(true)

@@ -75,7 +75,7 @@ func ended(out commandJobOut, err error) (commandOut, error) {
 func shell(cmd string) []string { return []string{"/bin/sh", "-c", cmd} }
 
 func (s *set) runCommand(ctx context.Context, tr *trace, in commandIn, t sandbox.Target) (commandJobOut, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return commandJobOut{}, err
 	}
 	r := newRun(false)

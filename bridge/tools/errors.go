@@ -23,7 +23,7 @@ func (s *set) local() bool {
 
 // ready sees to the lease that a call is for. It refuses one for which a sandbox
 // would have to be made of no template.
-func (s *set) ready(t sandbox.Target) error {
+func (s *set) ready(ctx context.Context, t sandbox.Target) error {
 	if t.Sandbox != "" {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (s *set) ready(t sandbox.Target) error {
 		return s.noTemplate()
 	}
 	if s.Lend != nil {
-		s.Lend()
+		s.Lend(ctx)
 	}
 	return nil
 }

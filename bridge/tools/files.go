@@ -38,7 +38,7 @@ func (s *set) readFileAt(ctx context.Context, tr *trace, in readAtIn) (readOut, 
 }
 
 func (s *set) readFile(ctx context.Context, tr *trace, in readIn, t sandbox.Target) (readOut, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return readOut{}, err
 	}
 	r := sandbox.FileRequest{Target: t, Path: in.Path}
@@ -122,7 +122,7 @@ func (s *set) writeFileAt(ctx context.Context, tr *trace, in writeAtIn) (writeOu
 }
 
 func (s *set) writeFile(ctx context.Context, tr *trace, in writeIn, t sandbox.Target) (writeOut, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return writeOut{}, err
 	}
 	r := sandbox.FileRequest{Target: t, Path: in.Path}
@@ -170,7 +170,7 @@ func (s *set) listFilesAt(ctx context.Context, tr *trace, in listAtIn) (listOut,
 }
 
 func (s *set) listFiles(ctx context.Context, tr *trace, in listIn, t sandbox.Target) (listOut, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return listOut{}, err
 	}
 	files, err := s.Engine.ListFiles(ctx, sandbox.FileRequest{Target: t, Path: in.Path, Depth: in.Depth}, tr.notice)

@@ -94,7 +94,7 @@ func (s *set) addJobs(srv *bridge.Server) error {
 }
 
 func (s *set) startCommand(ctx context.Context, tr *trace, in startIn, t sandbox.Target) (startOut, error) {
-	if err := s.ready(t); err != nil {
+	if err := s.ready(ctx, t); err != nil {
 		return startOut{}, err
 	}
 	e := sandbox.Exec{ID: uuid.NewString(), Target: t, Args: shell(in.Cmd), Job: true}

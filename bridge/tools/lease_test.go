@@ -284,7 +284,7 @@ func TestFleetTools(t *testing.T) {
 func TestLendIsCalledWhenTheLeaseIsNeeded(t *testing.T) {
 	m := commands(says("", "", 0))
 	lent := 0
-	h := connect(t, m, withAll, func(c *Config) { c.Lend = func() { lent++ } })
+	h := connect(t, m, withAll, func(c *Config) { c.Lend = func(context.Context) { lent++ } })
 	b, err := m.Create(t.Context(), sandbox.Spec{})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type Config struct {
 	Lease string
 	// Lend is called before each call that needs the sandbox of the lease. Nil:
 	// the lease is there.
-	Lend func()
+	Lend func(ctx context.Context)
 	// Spec is what a new sandbox is, where a call says nothing else.
 	Spec     sandbox.Spec
 	Texts    assets.Texts

@@ -225,11 +225,14 @@ func (h *host) wait(to <-chan reply) reply {
 	panic("unreachable")
 }
 
+// hello is what a host says first.
+var hello = map[string]any{
+	"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "a-host", "version": "1"},
+}
+
 func (h *host) greet() {
 	h.t.Helper()
-	h.wait(h.begin("initialize", map[string]any{
-		"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "a-host", "version": "1"},
-	}))
+	h.wait(h.begin("initialize", hello))
 }
 
 type args map[string]any

@@ -30,8 +30,7 @@ type service struct {
 	life context.Context // of the lease
 	end  context.CancelFunc
 
-	mu   sync.Mutex
-	host string        // as the host calls itself
+	mu   sync.Mutex    // guards what follows
 	held chan struct{} // closed when the lease has been given back; nil: it was never asked for
 }
 
@@ -44,15 +43,15 @@ func newService(st *settings, path string, log *slog.Logger) *service {
 }
 
 // lend asks for the lease, once, and does not wait for it: the engine has calls
-// wait for their lease.
-func (s *service) lend() {
+// wait for their lease. host is as the host calls itself.
+func (s *service) lend(host string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil || s.life.Err() != nil {
 		return
 	}
 	lease := s.lease
-	lease.Host = s.host
+	lease.Host = host
 	held := make(chan struct{})
 	s.held = held
 	go func() {
@@ -69,9 +68,9 @@ func (s *service) lend() {
 
 // attach asks for the lease where an engine runs already, so that its owner sees
 // this connection. It starts none.
-func (s *service) attach(ctx context.Context) {
+func (s *service) attach(ctx context.Context, host string) {
 	if _, err := s.engine.Status(ctx); err == nil {
-		s.lend()
+		s.lend(host)
 	}
 }
 
@@ -104,8 +103,9 @@ func (s *service) server(cfg bridge.Config) (srv *bridge.Server, cleanup func(),
 	}
 	srv = bridge.New(cfg)
 	cleanup, err = tools.Add(srv, tools.Config{
-		Engine: s.engine, Lease: s.lease.ID, Lend: s.lend, Spec: s.st.spec,
+		Engine: s.engine, Lease: s.lease.ID, Spec: s.st.spec,
 		Texts: tx, Toolsets: s.st.toolsets, Log: s.log,
+		Lend: func(ctx context.Context) { s.lend(s.hostOf(bridge.ConnOf(ctx))) },
 	})
 	return srv, cleanup, err
 }
@@ -122,10 +122,7 @@ func (s *service) serveStdio(ctx context.Context, in io.Reader, out io.Writer) e
 	var cleanup func()
 	srv, cleanup, err := s.server(bridge.Config{
 		Setup: func(ctx context.Context, c *bridge.Conn) error {
-			go func() {
-				s.name(ctx, c)
-				s.attach(ctx)
-			}()
+			go func() { s.attach(ctx, s.name(ctx, c)) }()
 			return nil
 		},
 		Cleanup: func(ctx context.Context, _ *bridge.Conn) {
@@ -151,24 +148,29 @@ func (s *service) serveStdio(ctx context.Context, in io.Reader, out io.Writer) e
 	return srv.ServeStdio(ctx, heard, out)
 }
 
+// hostOf names the host of a connection. All clients over HTTP share a lease.
+func (s *service) hostOf(c *bridge.Conn) string {
+	if s.st.http {
+		return "http"
+	}
+	return c.Client().Name
+}
+
 // name waits a moment for the host to say who it is.
-func (s *service) name(ctx context.Context, c *bridge.Conn) {
+func (s *service) name(ctx context.Context, c *bridge.Conn) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(nameWithin)
 	for {
-		if who := c.Client().Name; who != "" {
-			s.mu.Lock()
-			s.host = who
-			s.mu.Unlock()
-			return
+		if who := s.hostOf(c); who != "" {
+			return who
 		}
 		select {
 		case <-tick.C:
 		case <-limit:
-			return
+			return ""
 		case <-ctx.Done():
-			return
+			return ""
 		}
 	}
 }
@@ -189,7 +191,6 @@ func (f *firstByte) Read(p []byte) (int, error) {
 
 // serveHTTP serves anyone who reaches the address, all with one sandbox.
 func (s *service) serveHTTP(ctx context.Context) error {
-	s.host = "http"
 	srv, cleanup, err := s.server(bridge.Config{})
 	if err != nil {
 		return err
@@ -204,7 +205,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		s.log.Warn(s.st.texts.Get("start.public", "address", address))
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s\n", name, s.st.texts.Get("start.serving", "url", "http://"+address+bridge.Endpoint))
-	s.attach(ctx)
+	s.attach(ctx, "http")
 	err = srv.ServeListener(ctx, ln, bridge.HTTPConfig{Host: address})
 	cleanup()
 	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
