@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -47,15 +48,16 @@ type record struct {
 // A box is one sandbox, or the attempt to make one.
 type box struct {
 	record
-	profile sandbox.Profile // with what is not kept on disk
-	cloud   Cloud           // nil until it is needed
-	agent   Agent           // nil until the VM is known
-	made    chan struct{}   // closed when the attempt is over, for now
-	makeErr error           // of that attempt
-	kernel  bool            // its Python has answered
-	running int             // calls in it
-	streams int             // of them, those that may go on for long
-	limit   int             // of streams; 0 is not known yet
+	profile sandbox.Profile    // with what is not kept on disk
+	cloud   Cloud              // nil until it is needed
+	agent   Agent              // nil until the VM is known
+	made    chan struct{}      // closed when the attempt is over, for now
+	makeErr error              // of that attempt
+	kernel  bool               // its Python has answered
+	unheed  context.CancelFunc // ends the wait for its Python, which would wake it; nil before that
+	running int                // calls in it
+	streams int                // of them, those that may go on for long
+	limit   int                // of streams; 0 is not known yet
 	usedAt  time.Time
 	ending  bool // work is under way to end it
 	left    bool // an earlier engine's, and not taken up yet

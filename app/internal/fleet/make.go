@@ -137,8 +137,13 @@ func (f *Fleet) awaitKernel(b *box, free func()) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	agent := b.agent
+	quiet, unheed := context.WithCancel(context.Background())
+	b.unheed = unheed
 	if !f.beginLocked(func(ctx context.Context) {
 		defer free()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(quiet, cancel)()
 		if agent == nil || f.kernelUp(ctx, agent, f.clock.Now().Add(kernelSoon)) != nil {
 			return
 		}

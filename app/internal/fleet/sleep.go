@@ -25,6 +25,13 @@ func (f *Fleet) transit(ctx context.Context, id string, ask func(Cloud, context.
 	if err != nil {
 		return sandbox.Sandbox{}, err
 	}
+	if to == sandbox.Suspended {
+		f.mu.Lock()
+		if b.unheed != nil {
+			b.unheed()
+		}
+		f.mu.Unlock()
+	}
 	return f.change(ctx, b, ask, by, to)
 }
 
