@@ -29,8 +29,9 @@ type atProfile struct {
 
 // profile is what the flag names, with the AWS settings of this shell.
 func (p atProfile) profile() sandbox.Profile {
-	if p.Profile == sandbox.ProfileLocal {
-		return sandbox.Profile{Name: sandbox.ProfileLocal}
+	name := cmp.Or(p.Profile, sandbox.ProfileLocal) // the variable may be empty
+	if name == sandbox.ProfileLocal {
+		return sandbox.Profile{Name: name}
 	}
 	vars := map[string]string{}
 	for _, v := range os.Environ() {
@@ -39,9 +40,9 @@ func (p atProfile) profile() sandbox.Profile {
 		}
 	}
 	if vars["AWS_PROFILE"] == "" {
-		vars["AWS_PROFILE"] = p.Profile
+		vars["AWS_PROFILE"] = name
 	}
-	return sandbox.Profile{Name: p.Profile, Env: vars}
+	return sandbox.Profile{Name: name, Env: vars}
 }
 
 // look returns a client for verbs that only look: they start no engine.
@@ -90,10 +91,26 @@ func find(ctx context.Context, client *control.Client, ref string) (sandbox.Sand
 	if err == nil && !b.State.Alive() {
 		return b, &sandbox.Error{
 			Code: sandbox.Gone, Msg: fmt.Sprintf("sandbox %s has ended (%s)", cmp.Or(b.Name, b.ID), ending(b)),
-			Hint: "\"arenero ls\" lists those that live", Details: map[string]any{"sandbox_id": b.ID, "reason": string(b.EndReason)},
+			Hint: hintAlive, Details: map[string]any{"sandbox_id": b.ID, "reason": string(b.EndReason)},
 		}
 	}
 	return b, err
+}
+
+const hintAlive = `"arenero ls" lists those that live`
+
+// gone is err for somebody who named a sandbox: none is made in its place.
+func gone(err error) error {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok || e.Code != sandbox.Gone || e.Hint == hintAlive {
+		return err
+	}
+	ended := *e
+	ended.Msg, ended.Hint, ended.Retryable = "the sandbox has ended", hintAlive, false
+	if reason, ok := e.Details["reason"].(string); ok {
+		ended.Msg += " (" + ending(sandbox.Sandbox{EndReason: sandbox.EndReason(reason)}) + ")"
+	}
+	return &ended
 }
 
 // findAny is find, for those that have ended too.
@@ -180,6 +197,7 @@ func each(refs []string, inJSON bool, do func(ref string) error) error {
 
 // tell prints an error that is not the last word.
 func tell(err error, inJSON bool) {
+	err = gone(err)
 	if inJSON {
 		printError(os.Stderr, err, false)
 		return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -185,7 +186,7 @@ func (t *transfer) all(ctx context.Context, items []item, dir, file func(context
 	for _, i := range items {
 		if i.dir {
 			if err := dir(ctx, i); err != nil {
-				return named(i.from, err)
+				return err
 			}
 		}
 	}
@@ -197,7 +198,7 @@ func (t *transfer) all(ctx context.Context, items []item, dir, file func(context
 				return gctx.Err()
 			}
 			if err := file(gctx, i); err != nil {
-				return named(i.from, err)
+				return err
 			}
 			t.files.Add(1)
 			return nil
@@ -209,18 +210,18 @@ func (t *transfer) all(ctx context.Context, items []item, dir, file func(context
 	return links(ctx, slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.link == "" }))
 }
 
-// named says which file an error is about, but for those that are about all.
-func named(p string, err error) error {
-	e := *sandbox.ToError(err)
+// named says what an error of the sandbox is about, but for those that are about
+// all, and for errors of this computer, which say so themselves.
+func named(what string, err error) error {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok {
+		return err
+	}
 	switch e.Code {
 	case sandbox.Canceled, sandbox.Gone, sandbox.Unreachable, sandbox.OtherVersion:
 		return err
-	case sandbox.Internal:
-		if strings.Contains(err.Error(), p) {
-			return err
-		}
-		return fmt.Errorf("%s: %w", p, err)
 	}
-	e.Msg = p + ": " + e.Msg
-	return &e
+	about := *e
+	about.Msg = what + ": " + e.Msg
+	return &about
 }

@@ -108,12 +108,12 @@ func (t *transfer) planEntry(items []item, from, to string, info os.FileInfo) ([
 func (t *transfer) makeDir(ctx context.Context, i item) error {
 	_, err := t.client.MakeDir(ctx, t.file(i.to), t.tell)
 	if sandbox.CodeOf(err) != sandbox.Exists {
-		return err
+		return named(i.to, err)
 	}
 	if there, ok, serr := t.stat(ctx, i.to); serr == nil && ok && there.Type == sandbox.TypeDir {
 		return nil
 	}
-	return err
+	return named(i.to, err)
 }
 
 // send puts one file into the sandbox.
@@ -126,7 +126,7 @@ func (t *transfer) send(ctx context.Context, i item) error {
 	r := t.file(i.to)
 	r.Mode = uint32(i.mode)
 	_, err = t.client.WriteFile(ctx, r, t.tell, &counted{File: f, t: t})
-	return err
+	return named(i.to, err)
 }
 
 // linkScript makes links of its arguments, each two of them.

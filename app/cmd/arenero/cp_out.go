@@ -209,7 +209,7 @@ func (t *transfer) receive(ctx context.Context, root *os.Root, i item) error {
 	if err != nil {
 		root.Remove(part)
 	}
-	return err
+	return named(i.from, err)
 }
 
 // linkHere makes links on this computer, in place of links that are there.

@@ -23,7 +23,7 @@ type follower struct {
 	input          io.Reader // nil is none
 	stdout, stderr io.Writer
 	note           func(text string) // tells a person
-	lossy          bool              // input that was cut off is no reason to end
+	terminal       bool              // keys that were cut off are no reason to end; to be asked to end is
 	lost           bool              // some output is missing
 
 	stop     context.CancelFunc // ends the command
@@ -110,13 +110,13 @@ func (f *follower) feed() {
 	for {
 		n, err := f.input.Read(buf)
 		if n > 0 {
-			if err := f.client.Input(f.ctx, f.id, buf[:n]); err != nil && !f.lossy {
+			if err := f.client.Input(f.ctx, f.id, buf[:n]); err != nil && !f.terminal {
 				f.fail(err)
 				return
 			}
 		}
 		if err != nil { // its end, or there is none to be had, which is the same to the command
-			if err := f.client.CloseInput(f.ctx, f.id); err != nil && !f.lossy {
+			if err := f.client.CloseInput(f.ctx, f.id); err != nil && !f.terminal {
 				f.fail(err)
 			}
 			return
@@ -156,11 +156,11 @@ func (f *follower) pass() {
 			f.stop()
 			return
 		}
-		switch s {
-		case os.Interrupt, syscall.SIGTERM:
-			asked++
-		case syscall.SIGHUP:
+		switch {
+		case s == syscall.SIGHUP, s == syscall.SIGTERM && f.terminal: // which a shell would not obey
 			asked = 3
+		case s == os.Interrupt, s == syscall.SIGTERM:
+			asked++
 		}
 		if asked > 2 {
 			f.stop()

@@ -93,6 +93,7 @@ func fail(err error, verb string, inJSON bool) {
 		os.Exit(e.code)
 	}
 	_, usage := errors.AsType[*usageError](err)
+	err = gone(err)
 	switch {
 	case inJSON:
 		printError(os.Stderr, err, usage)

@@ -66,8 +66,8 @@ func (c *runCommand) spec() (sandbox.Spec, error) {
 		return spec, usagef("--timeout %s is no time to live", c.Timeout)
 	case c.Idle >= c.Timeout:
 		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, c.Timeout)
-	case c.Profile != sandbox.ProfileLocal && c.Template == "":
-		return spec, usagef("--profile %s needs a --template: there is no image of ours in AWS", c.Profile)
+	case spec.Profile.Name != sandbox.ProfileLocal && c.Template == "":
+		return spec, usagef("--profile %s needs a --template: there is no image of ours in AWS", spec.Profile.Name)
 	case strings.ContainsAny(c.Name, ":/") || printable(c.Name) != c.Name:
 		return spec, usagef("--name %q has a colon, a slash or something that can't be printed", c.Name)
 	}

@@ -20,7 +20,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"arenero": main, "images": images})
+	testscript.Main(tidy{m}, map[string]func(){"arenero": main, "images": images})
+}
+
+// A tidy run of tests leaves no programs behind.
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	defer os.RemoveAll(programsDir())
+	return t.M.Run()
 }
 
 func TestScripts(t *testing.T) {

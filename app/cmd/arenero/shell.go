@@ -61,7 +61,7 @@ func (c *shellCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	f.input, f.lossy = os.Stdin, true
+	f.input, f.terminal = os.Stdin, true
 	code, err := c.inside(f, sandbox.Exec{
 		ID: f.id, Target: sandbox.Target{Sandbox: b.ID}, Args: []string{c.Shell}, Dir: c.Cwd, Env: env, User: c.User, Stdin: true, Size: &size,
 	})
