@@ -17,16 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// programsDir is where the real programs are, once a test has asked for them:
-// an engine and a cloud are started from beside the program that needs them.
-var programsDir = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "arenero-programs")
-	if err != nil {
-		panic(err)
-	}
-	return dir
-})
-
 // programs builds them, once.
 var programs = sync.OnceValues(func() (string, error) {
 	build := exec.Command("go", "build", "-o", programsDir(), "github.com/arenero/arenero/app/cmd/arenero", "github.com/arenero/arenero/app/cmd/arenero-agent")
