@@ -55,7 +55,7 @@ type App struct {
 
 // New builds the engine and takes the control socket, but starts no work. It
 // fails with ErrRunning if another has it.
-func New(ctx context.Context, cfg Config) (a *App, err error) {
+func New(ctx context.Context, cfg Config) (*App, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clockwork.NewRealClock()
 	}
@@ -63,45 +63,50 @@ func New(ctx context.Context, cfg Config) (a *App, err error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Program == "" {
+		var err error
 		if cfg.Program, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("find own program: %w", err)
 		}
 	}
+	a := &App{cfg: cfg, since: cfg.Clock.Now(), clients: map[net.Conn]bool{}, quiet: make(chan struct{}, 1)}
+	a.ended, a.stop = context.WithCancel(context.Background())
+	if err := a.take(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// take takes the lock, what is on the disk, and the socket.
+func (a *App) take(ctx context.Context) error {
 	dirs, err := paths.Find()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, dir := range []string{dirs.State, dirs.Runtime} {
 		if err := paths.Private(dir); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	a = &App{cfg: cfg, since: cfg.Clock.Now(), clients: map[net.Conn]bool{}, quiet: make(chan struct{}, 1)}
-	a.ended, a.stop = context.WithCancel(context.Background())
-	defer func() {
-		if err != nil {
-			a.close()
-		}
-	}()
 	if a.lock, err = lockFile(filepath.Join(dirs.State, "engine.lock")); err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.join(dirs); err != nil {
-		return nil, err
+		return err
 	}
 	path, err := control.Path()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if a.ln, err = control.Listen(ctx, path); err != nil {
 		if errors.Is(err, control.ErrTaken) {
 			err = ErrRunning
 		}
-		return nil, err
+		return err
 	}
-	a.server = control.NewServer(control.NewHandler(&engine{a.fleet, a}, cfg.Log.With("part", "control")), cfg.Log)
+	a.server = control.NewServer(control.NewHandler(&engine{a.fleet, a}, a.cfg.Log.With("part", "control")), a.cfg.Log)
 	a.server.ConnState = a.count
-	return a, nil
+	return nil
 }
 
 // join builds the fleet over what is on the disk.

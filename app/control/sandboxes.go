@@ -23,10 +23,14 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return *a.Status, nil
 }
 
-// Stop has the engine end, and leaves the sandboxes alone. It returns when
-// nothing answers any more.
+// Stop has the engine end, and leaves the sandboxes alone. It returns when that
+// one does not answer any more; its clients may have started the next.
 func (c *Client) Stop(ctx context.Context) error {
-	_, err := c.once1(ctx, callStop, &request{}, nil, nil)
+	before, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.once1(ctx, callStop, &request{}, nil, nil)
 	if lost, ok := errors.AsType[*lostError](err); ok {
 		if !lost.sent {
 			return unreachable(lost)
@@ -37,11 +41,10 @@ func (c *Client) Stop(ctx context.Context) error {
 		return ours(err)
 	}
 	for delay := firstDelay; ; delay = min(2*delay, lastDelay) {
-		conn, err := dial(ctx, c.Path)
-		if err != nil {
-			return ours(ctx.Err())
+		now, err := c.Status(ctx)
+		if err != nil && ctx.Err() == nil || err == nil && now.PID != before.PID {
+			return nil
 		}
-		conn.Close()
 		timer := c.Clock.NewTimer(delay)
 		select {
 		case <-timer.Chan():
