@@ -190,17 +190,6 @@ func start(t *testing.T) (*parrot, *control.Client, string) {
 	return p, c, path
 }
 
-// eventually polls until cond holds.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if cond() {
-			return
-		}
-	}
-	t.Fatalf("never came about: %s", what)
-}
-
 func TestExec(t *testing.T) {
 	p, c, _ := start(t)
 	e := sandbox.Exec{

@@ -156,6 +156,7 @@ func TestEngineCloudKilled(t *testing.T) {
 // TestEngineBridgeKilled cuts the stream that holds a lease, as the end of a
 // killed bridge does.
 func TestEngineBridgeKilled(t *testing.T) {
+	t.Parallel()
 	r := newEngineRig(t)
 	if err := r.launch(); err != nil {
 		t.Fatal(err)
@@ -184,6 +185,7 @@ func TestEngineKilledInACreate(t *testing.T) {
 				name = tt.name + ", bridge back"
 			}
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				r := newEngineRig(t)
 				r.startCloud(t, tt.faults)
 				if err := r.launch(); err != nil {

@@ -94,12 +94,16 @@ func TestEngineStatus(t *testing.T) {
 // TestEngineIdle ends an engine that nobody needs, and none that somebody does.
 func TestEngineIdle(t *testing.T) {
 	r := newEngineRig(t)
-	cmd := r.command("engine", "--idle-exit=1s")
+	cmd := r.command("engine", "--idle-exit=3s")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "it answers", func() bool {
+		_, err := r.client.Status(t.Context())
+		return err == nil
+	})
 	lease, release := r.hold(t, nil)
-	if _, exit := r.run(t, lease, "sleep 2"); exit.Code != 0 {
+	if _, exit := r.run(t, lease, "sleep 4"); exit.Code != 0 {
 		t.Errorf("exit %+v", exit)
 	}
 	release()

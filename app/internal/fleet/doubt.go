@@ -60,7 +60,7 @@ func (f *Fleet) runAgain(ctx context.Context, b *box, req RunRequest) (VM, error
 }
 
 func (f *Fleet) reopen(ctx context.Context, b *box) {
-	cloud, err := f.cfg.Open(ctx, b.profile, true)
+	cloud, err := f.cfg.Open(ctx, f.profileOf(b), true)
 	if err != nil {
 		f.log.Warn("cloud not open", "profile", b.Profile, "err", err)
 		return

@@ -65,12 +65,16 @@ func (f *Fleet) terminateOnce(ctx context.Context, b *box) error {
 	return err
 }
 
+// profileOf is where b is, with the credentials that its bridge brought last.
+func (f *Fleet) profileOf(b *box) sandbox.Profile {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return b.profile
+}
+
 // cloudOf returns the cloud of b, or nil if that has ended with all it had.
 func (f *Fleet) cloudOf(ctx context.Context, b *box) (Cloud, error) {
-	f.mu.Lock()
-	profile := b.profile
-	f.mu.Unlock()
-	cloud, err := f.cfg.Open(ctx, profile, false)
+	cloud, err := f.cfg.Open(ctx, f.profileOf(b), false)
 	if err != nil || cloud == nil {
 		return nil, err
 	}

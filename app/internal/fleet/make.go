@@ -199,7 +199,7 @@ func (f *Fleet) launch(ctx context.Context, b *box) error {
 	if err := checkEnv(s.Env); err != nil {
 		return err
 	}
-	cloud, err := f.cfg.Open(ctx, b.profile, true)
+	cloud, err := f.cfg.Open(ctx, f.profileOf(b), true)
 	if err != nil {
 		return notMade(err)
 	}

@@ -159,7 +159,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 		}
 	}
 	if cloud == nil {
-		if cloud, err = f.cfg.Open(ctx, b.profile, true); err != nil {
+		if cloud, err = f.cfg.Open(ctx, f.profileOf(b), true); err != nil {
 			return notMade(err)
 		}
 	}
@@ -176,7 +176,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 // findOut resolves a sandbox that was asked for by an engine that did not live
 // to hear the answer: the same request again gets the same VM.
 func (f *Fleet) findOut(ctx context.Context, b *box, s secrets) error {
-	cloud, err := f.cfg.Open(ctx, b.profile, true)
+	cloud, err := f.cfg.Open(ctx, f.profileOf(b), true)
 	if err != nil {
 		return notMade(err)
 	}

@@ -57,6 +57,12 @@ func home(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			for _, name := range []string{"engine.log", "cloud.log"} {
+				log, _ := os.ReadFile(filepath.Join(dir, "state", "log", name))
+				t.Logf("%s:\n%s", name, log)
+			}
+		}
 		stop := exec.Command(filepath.Join(programs, "arenero"), "engine", "--stop")
 		stop.Env = []string{"ARENERO_HOME=" + dir}
 		stop.Run() // there may be none

@@ -24,7 +24,7 @@ func read(t *testing.T, v vars, args ...string) (*settings, error) {
 	return configure(args, func(name string) (string, bool) { value, ok := v[name]; return value, ok }, all)
 }
 
-func TestR18_R29_R32_R36_Defaults(t *testing.T) {
+func TestR18_R29_R32_R36_RX3_Defaults(t *testing.T) {
 	for name, v := range map[string]vars{
 		"nothing set": {},
 		"RX3 empty": {

@@ -339,7 +339,7 @@ func TestR93_ProgressOfCreation(t *testing.T) {
 	}
 }
 
-func TestFleetAndJobsOfAConnection(t *testing.T) {
+func TestR05_FleetAndJobsOfAConnection(t *testing.T) {
 	h := start(t, map[string]string{"ARENERO_HOME": home(t)}, "--connection", "c-1")
 	h.greet()
 	r := h.call("create_sandbox", args{"name": "second", "hours": 1})
