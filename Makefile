@@ -5,7 +5,7 @@
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
-PROGRAMS := ./app/cmd/arenero
+PROGRAMS := ./app/cmd/arenero ./bridge/cmd/arenero-bridge
 AGENT    := ./app/cmd/arenero-agent
 
 setup: ## Install what tests and checks need and this machine lacks (Debian and Ubuntu)

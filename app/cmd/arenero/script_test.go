@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,8 +21,26 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"arenero": main, "images": images, "deafen": deafen})
+	testscript.Main(tidy{m}, map[string]func(){"arenero": main, "images": images, "deafen": deafen})
 }
+
+// A tidy run of tests leaves no programs behind.
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	defer os.RemoveAll(programsDir())
+	return t.M.Run()
+}
+
+// programsDir is where the real programs are, once a test has asked for them:
+// an engine and a cloud are started from beside the program that needs them.
+var programsDir = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "arenero-programs")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

@@ -1,0 +1,241 @@
+// Package app is the engine: the one process of a user that owns what matters.
+// It joins the fleet to the clouds, to the disk and to the control socket.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/fleet"
+	"github.com/arenero/arenero/app/internal/journal"
+	"github.com/arenero/arenero/app/internal/paths"
+)
+
+// A Config says what an engine is made of. Only Version has no default.
+type Config struct {
+	Version  string
+	Build    string
+	Program  string        // "arenero", to start the local cloud with; default this program
+	IdleExit time.Duration // end after so long with no client and no sandbox; 0 is never
+	Clock    clockwork.Clock
+	Log      *slog.Logger
+}
+
+// ErrRunning means that this user's engine runs already.
+var ErrRunning = errors.New("an engine is running already")
+
+// An App is an engine.
+type App struct {
+	cfg    Config
+	lock   *os.File
+	store  *journal.Journal
+	fleet  *fleet.Fleet
+	ln     net.Listener
+	server *http.Server
+	since  time.Time
+	stop   context.CancelFunc
+	ended  context.Context // done when Stop was called
+
+	mu      sync.Mutex // guards what follows
+	clients map[net.Conn]bool
+	quiet   chan struct{} // gets a value when a client comes or goes
+}
+
+// New builds the engine and takes the control socket, but starts no work. It
+// fails with ErrRunning if another has it.
+func New(ctx context.Context, cfg Config) (*App, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Program == "" {
+		var err error
+		if cfg.Program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find own program: %w", err)
+		}
+	}
+	a := &App{cfg: cfg, since: cfg.Clock.Now(), clients: map[net.Conn]bool{}, quiet: make(chan struct{}, 1)}
+	a.ended, a.stop = context.WithCancel(context.Background())
+	if err := a.take(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// take takes the lock, what is on the disk, and the socket.
+func (a *App) take(ctx context.Context) error {
+	dirs, err := paths.Find()
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{dirs.State, dirs.Runtime} {
+		if err := paths.Private(dir); err != nil {
+			return err
+		}
+	}
+	if a.lock, err = lockFile(filepath.Join(dirs.State, "engine.lock")); err != nil {
+		return err
+	}
+	if err := a.join(dirs); err != nil {
+		return err
+	}
+	path, err := control.Path()
+	if err != nil {
+		return err
+	}
+	if a.ln, err = control.Listen(ctx, path); err != nil {
+		if errors.Is(err, control.ErrTaken) {
+			err = ErrRunning
+		}
+		return err
+	}
+	a.server = control.NewServer(control.NewHandler(&engine{a.fleet, a}, a.cfg.Log.With("part", "control")), a.cfg.Log)
+	a.server.ConnState = a.count
+	return nil
+}
+
+// join builds the fleet over what is on the disk.
+func (a *App) join(dirs paths.Dirs) error {
+	secrets, err := newSecretFiles(filepath.Join(dirs.State, "keys"))
+	if err != nil {
+		return err
+	}
+	logs, err := logDir()
+	if err != nil {
+		return err
+	}
+	if a.store, err = openJournal(filepath.Join(dirs.State, "fleet.journal"), a.cfg.Log); err != nil {
+		return err
+	}
+	clouds := &clouds{
+		local: &local{
+			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
+			logFile: filepath.Join(logs, "cloud.log"), clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),
+		},
+		clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"), open: map[string]*cloud{},
+	}
+	a.fleet, err = fleet.New(fleet.Config{
+		Open: clouds.get, Store: a.store, Secrets: secrets, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
+	})
+	return err
+}
+
+// openJournal opens the journal at path. A damaged one is put aside: what it
+// knew of shows up as sandboxes that are nobody's.
+func openJournal(path string, log *slog.Logger) (*journal.Journal, error) {
+	j, err := journal.Open(path)
+	if err == nil || !errors.Is(err, journal.ErrDamaged) {
+		return j, err
+	}
+	log.Error("journal put aside", "err", err)
+	if err := os.Rename(path, path+".damaged"); err != nil {
+		return nil, fmt.Errorf("put journal aside: %w", err)
+	}
+	return journal.Open(path)
+}
+
+// Run works until ctx is done, Stop was called, nobody has needed the engine
+// for long enough, or a part fails. Then it waits for every part. It leaves the
+// sandboxes alone, for the next engine to find.
+func (a *App) Run(ctx context.Context) error {
+	defer a.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.ended, cancel)()
+	g, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, func() { a.server.Close() })
+	a.cfg.Log.Info("engine starts", "version", a.cfg.Version, "pid", os.Getpid())
+	g.Go(func() error { return a.fleet.Serve(ctx) })
+	g.Go(func() error { return a.server.Serve(a.ln) })
+	if a.cfg.IdleExit > 0 {
+		g.Go(func() error { return a.watchIdle(ctx, cancel) })
+	}
+	err := g.Wait()
+	a.cfg.Log.Info("engine ends")
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// stopDelay lets the answer to a Stop out first.
+const stopDelay = 50 * time.Millisecond
+
+// close lets go of what New took.
+func (a *App) close() {
+	a.stop()
+	if a.ln != nil {
+		a.ln.Close()
+	}
+	if a.store != nil {
+		a.store.Close()
+	}
+	if a.lock != nil {
+		a.lock.Close()
+	}
+}
+
+// count keeps track of clients.
+func (a *App) count(conn net.Conn, state http.ConnState) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		a.clients[conn] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(a.clients, conn)
+	default:
+		return
+	}
+	select {
+	case a.quiet <- struct{}{}:
+	default:
+	}
+}
+
+func (a *App) clientCount() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.clients)
+}
+
+// watchIdle ends the engine when it has had no client and no sandbox for long
+// enough.
+func (a *App) watchIdle(ctx context.Context, end func()) error {
+	since := a.cfg.Clock.Now()
+	for {
+		timer := a.cfg.Clock.NewTimer(max(a.cfg.IdleExit/10, time.Millisecond))
+		select {
+		case <-timer.Chan():
+		case <-a.quiet:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		now := a.cfg.Clock.Now()
+		if a.clientCount() > 0 || a.fleet.Alive() > 0 {
+			since = now
+		}
+		if now.Sub(since) >= a.cfg.IdleExit {
+			a.cfg.Log.Info("engine is not needed")
+			end()
+			return nil
+		}
+	}
+}

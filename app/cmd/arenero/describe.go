@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// A summary is a sandbox in a list, for programs. The first six are those of
+// the MCP tool list_sandboxes.
+type summary struct {
+	SandboxID       string  `json:"sandbox_id"`
+	State           string  `json:"state"`
+	Template        string  `json:"template"`
+	TemplateVersion string  `json:"template_version"`
+	StartedAt       string  `json:"started_at"`
+	Current         bool    `json:"current"`
+	Name            *string `json:"name"`
+	Profile         string  `json:"profile"`
+	Host            *string `json:"host"` // the app that it was made for
+	Idle            *int    `json:"idle"` // seconds since it was last used, as far as the engine knows
+	Life            *int    `json:"life"` // seconds that it has left at the most
+}
+
+func summaryOf(b sandbox.Sandbox, now time.Time) summary {
+	s := summary{
+		SandboxID: b.ID, State: string(b.State), Template: b.Template, TemplateVersion: b.Version, StartedAt: stamp(b.StartedAt),
+		Current: b.Current, Name: orNull(b.Name), Profile: b.Profile, Host: orNull(b.Host),
+	}
+	if d, ok := idleOf(b, now); ok {
+		s.Idle = seconds(d)
+	}
+	if d, ok := lifeOf(b, now); ok {
+		s.Life = seconds(d)
+	}
+	return s
+}
+
+// A description is all about one sandbox, for programs: what the MCP tool
+// get_sandbox has, and more.
+type description struct {
+	summary
+	IdleAfter int     `json:"idle_seconds"` // of silence, until it is suspended; 0 is never
+	EndsAt    *string `json:"ends_at"`
+	EndedAt   *string `json:"ended_at"`
+	EndReason *string `json:"end_reason"`
+	Keep      bool    `json:"keep"`
+	Orphan    bool    `json:"orphan"`
+	Running   int     `json:"running"`
+}
+
+func describe(b sandbox.Sandbox, now time.Time) description {
+	return description{
+		summary: summaryOf(b, now), IdleAfter: int(b.Idle / time.Second), EndsAt: orNull(stamp(b.EndsAt)), EndedAt: orNull(stamp(b.EndedAt)),
+		EndReason: orNull(string(b.EndReason)), Keep: b.Keep, Orphan: b.Orphan, Running: b.Running,
+	}
+}
+
+// details are the same for people, as lines of two columns.
+func details(b sandbox.Sandbox, now time.Time) [][]string {
+	rows := [][]string{{"id", b.ID}}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("name", b.Name)
+	add("state", stateText(b))
+	add("template", templateText(b))
+	add("runs on", placeText(b.Profile))
+	add("made for", b.Host)
+	if b.Orphan {
+		add("made by", "somebody else, so there is no key to it")
+	}
+	add("started", timeText(b.StartedAt, now))
+	if !b.EndedAt.IsZero() {
+		add("ended", timeText(b.EndedAt, now)+": "+ending(b))
+		return rows
+	}
+	add("ends", timeText(b.EndsAt, now))
+	switch d, ok := idleOf(b, now); {
+	case b.Running > 0:
+		add("in use", count(b.Running, "call"))
+	case ok:
+		add("last used", span(d)+" ago")
+	}
+	if b.Idle > 0 {
+		add("suspended", "after "+span(b.Idle)+" of silence")
+	}
+	return rows
+}
+
+func stateText(b sandbox.Sandbox) string {
+	return strings.ReplaceAll(strings.ToLower(string(b.State)), "_", " ")
+}
+
+// templateText is the name of an image and its version; its ARN says no more to
+// the owner of it.
+func templateText(b sandbox.Sandbox) string {
+	return strings.TrimSpace(b.Template[strings.LastIndexByte(b.Template, ':')+1:] + " " + b.Version)
+}
+
+func placeText(profile string) string {
+	switch profile {
+	case "":
+		return ""
+	case sandbox.ProfileLocal:
+		return "this computer"
+	}
+	return "AWS, profile " + profile
+}
+
+// ending says why a sandbox ended.
+func ending(b sandbox.Sandbox) string {
+	why := map[sandbox.EndReason]string{
+		sandbox.EndClosed:   "the app it was made for let go of it",
+		sandbox.EndCut:      "the app it was made for crashed, or was killed",
+		sandbox.EndAsked:    "somebody ended it",
+		sandbox.EndExpired:  "its time was up",
+		sandbox.EndFailed:   "it failed",
+		sandbox.EndCloud:    "the local cloud ended",
+		sandbox.EndVanished: "the cloud does not know it any more",
+		sandbox.EndNeverWas: "it was never made",
+	}[b.EndReason]
+	return cmp.Or(why, b.EndText, "the cloud does not say why")
+}
+
+// idleOf is how long nobody has used b, if that is known.
+func idleOf(b sandbox.Sandbox, now time.Time) (time.Duration, bool) {
+	if b.Running > 0 {
+		return 0, true
+	}
+	return max(0, now.Sub(b.UsedAt)), !b.UsedAt.IsZero() && b.State.Alive()
+}
+
+// lifeOf is how long b may still live, if that is known.
+func lifeOf(b sandbox.Sandbox, now time.Time) (time.Duration, bool) {
+	return max(0, b.EndsAt.Sub(now)), !b.EndsAt.IsZero() && b.State.Alive()
+}
+
+// span is a time in one or two units, as a person would say it.
+func span(d time.Duration) string {
+	d = max(0, d).Round(time.Second)
+	switch s, m, h := int(d.Seconds()), int(d.Minutes()), int(d.Hours()); {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case h < 1:
+		return fmt.Sprintf("%dm", m)
+	case h < 24 && m%60 > 0:
+		return fmt.Sprintf("%dh%02dm", h, m%60)
+	case h < 24:
+		return fmt.Sprintf("%dh", h)
+	default:
+		return fmt.Sprintf("%dd", h/24)
+	}
+}
+
+// timeText is a moment on the clock of this computer, and how far it is.
+func timeText(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	layout := time.TimeOnly
+	if at := t.Local(); at.YearDay() != now.Local().YearDay() || at.Year() != now.Local().Year() {
+		layout = time.DateTime
+	}
+	clock := t.Local().Format(layout)
+	if t.After(now) {
+		return clock + " (in " + span(t.Sub(now)) + ")"
+	}
+	return clock + " (" + span(now.Sub(t)) + " ago)"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "x") {
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// stamp is how JSON writes times, as the MCP tools do: ISO 8601 in UTC.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func seconds(d time.Duration) *int {
+	n := int(d / time.Second)
+	return &n
+}

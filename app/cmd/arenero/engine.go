@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/control"
+)
+
+type engineCommand struct {
+	Stop     bool     `xor:"what" help:"Have the engine that runs end. Its sandboxes live on, for the next one."`
+	Status   bool     `xor:"what" help:"Say whether an engine runs, and what it has."`
+	IdleExit idleExit `help:"End when there has been no client and no sandbox for 10 minutes; --idle-exit=90s sets another time."`
+	JSON     bool     `name:"json" help:"Print one JSON object in place of a line for people."`
+	Verbose  bool     `short:"v" help:"Log to standard error too."`
+	Started  bool     `hidden:"" help:"A client needs it: end when nobody does, and say nothing if one runs."`
+}
+
+// Help is shown below the summary of "arenero engine --help".
+func (engineCommand) Help() string {
+	return `The process that owns your sandboxes, without a tray icon. Whatever needs it starts it, so there is
+seldom a reason to. One runs at a time. It ends on Ctrl-C, SIGTERM, --stop or --idle-exit, and leaves the
+sandboxes alone.`
+}
+
+// Run is "arenero engine".
+func (c *engineCommand) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch {
+	case c.Stop:
+		return c.stop(ctx)
+	case c.Status:
+		return c.status(ctx)
+	}
+	return c.serve(ctx)
+}
+
+func (c *engineCommand) serve(ctx context.Context) error {
+	file, err := app.OpenLog("engine.log")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var log slog.Handler = slog.NewTextHandler(file, nil)
+	if c.Verbose {
+		log = slog.NewMultiHandler(log, slog.NewTextHandler(os.Stderr, nil))
+	}
+	if c.Started && c.IdleExit == 0 {
+		c.IdleExit = idleExit(defaultIdle)
+	}
+	engine, err := c.open(ctx, slog.New(log))
+	if errors.Is(err, app.ErrRunning) && c.Started {
+		return nil
+	}
+	if err != nil {
+		slog.New(log).Error("engine does not start", "err", err)
+		return err
+	}
+	if !c.Started && !c.JSON {
+		fmt.Fprintln(os.Stderr, "arenero engine is ready. Ctrl-C ends it; its sandboxes live on.")
+	}
+	return engine.Run(ctx)
+}
+
+// open takes the place of the engine. One that is about to end holds it still,
+// and whoever started us waits: so we do, unless that one answers.
+func (c *engineCommand) open(ctx context.Context, log *slog.Logger) (*app.App, error) {
+	for end := time.Now().Add(endWithin); ; {
+		engine, err := app.New(ctx, app.Config{Version: versionText(), Build: build(), IdleExit: time.Duration(c.IdleExit), Log: log})
+		if !errors.Is(err, app.ErrRunning) || !c.Started || time.Now().After(end) || ctx.Err() != nil {
+			return engine, err
+		}
+		if client, cerr := c.client(); cerr == nil {
+			if _, serr := client.Status(ctx); serr == nil {
+				return nil, err
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// endWithin is how long an engine may take to end.
+const endWithin = 10 * time.Second
+
+// build tells two programs of the same version apart.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func (c *engineCommand) client() (*control.Client, error) {
+	path, err := control.Path()
+	if err != nil {
+		return nil, err
+	}
+	return control.NewClient(path), nil
+}
+
+func (c *engineCommand) stop(ctx context.Context) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	return client.Stop(ctx)
+}
+
+func (c *engineCommand) status(ctx context.Context) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	s, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(s)
+	}
+	_, err = fmt.Printf("arenero engine %s runs as process %d since %s: %d sandboxes, %d connections\n",
+		s.Version, s.PID, s.Since.Local().Format(time.DateTime), s.Sandboxes, s.Leases)
+	return err
+}

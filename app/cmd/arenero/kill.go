@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+type killCommand struct {
+	asJSON
+	Sandboxes []string `arg:"" optional:"" name:"sandbox" complete:"sandbox" help:"Ids, their beginnings, or names."`
+	All       bool     `help:"End all that are ours, those that apps work in too."`
+	Yes       bool     `short:"y" help:"Don't ask, with --all."`
+}
+
+// Help is shown below the summary of "arenero kill --help".
+func (killCommand) Help() string {
+	return `Files and memory of an ended sandbox are gone for good. An app that worked in it is told so, and gets a
+new one with its next call.`
+}
+
+// Run is "arenero kill".
+func (c *killCommand) Run() error {
+	switch {
+	case c.All && len(c.Sandboxes) > 0:
+		return usagef("--all and ids exclude each other")
+	case !c.All && len(c.Sandboxes) == 0:
+		return usagef("name sandboxes, or give --all")
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	client, err := need()
+	if err != nil {
+		return err
+	}
+	refs := c.Sandboxes
+	if c.All {
+		if refs, err = c.all(ctx, client); err != nil {
+			return err
+		}
+	}
+	out := []description{}
+	err = each(refs, c.JSON, func(ref string) error {
+		b, err := c.kill(ctx, client, ref)
+		if err != nil {
+			return err
+		}
+		out = append(out, describe(b, time.Now()))
+		if !c.JSON {
+			fmt.Printf("%s has ended\n", b.ID)
+		}
+		return nil
+	})
+	if c.JSON {
+		if err := writeJSON(os.Stdout, out); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *killCommand) kill(ctx context.Context, client *control.Client, ref string) (sandbox.Sandbox, error) {
+	p := newProgress("ending " + printable(ref))
+	defer p.end()
+	b, err := find(ctx, client, ref)
+	if err != nil {
+		return b, err
+	}
+	if err := client.Terminate(ctx, b.ID, ""); err != nil {
+		return b, err
+	}
+	if now, err := client.Get(ctx, b.ID); err == nil {
+		return now, nil
+	}
+	b.State = sandbox.Terminated // and forgotten
+	return b, nil
+}
+
+// all are the ids of all that are ours, once whoever asks has agreed.
+func (c *killCommand) all(ctx context.Context, client *control.Client) ([]string, error) {
+	snap, err := snapshot(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	var ours []sandbox.Sandbox
+	others := 0
+	for _, b := range snap.Sandboxes {
+		switch {
+		case !b.State.Alive() || b.ID == "":
+		case b.Orphan:
+			others++
+		default:
+			ours = append(ours, b)
+		}
+	}
+	if others > 0 {
+		fmt.Fprintf(os.Stderr, "Left alone: %s that others made. To end one, name it.\n", count(others, "sandbox"))
+	}
+	if len(ours) == 0 {
+		fmt.Fprintln(os.Stderr, "There are no sandboxes to end.")
+		return nil, nil
+	}
+	if !c.Yes {
+		if err := ask(ctx, ours); err != nil {
+			return nil, err
+		}
+	}
+	var ids []string
+	for _, b := range ours {
+		ids = append(ids, b.ID)
+	}
+	return ids, nil
+}
+
+// ask has a person agree to the end of all.
+func ask(ctx context.Context, all []sandbox.Sandbox) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return usagef("--all would end %s: add --yes if nobody can be asked", count(len(all), "sandbox"))
+	}
+	if err := writeTable(os.Stderr, table(all, time.Now())); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "End %s, with all that is in them? [y/N] ", count(len(all), "sandbox"))
+	said := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		said <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case word := <-said:
+		if word == "y" || word == "yes" {
+			return nil
+		}
+		return errors.New("nothing was ended")
+	case <-ctx.Done():
+		fmt.Fprintln(os.Stderr)
+		return ctx.Err()
+	}
+}

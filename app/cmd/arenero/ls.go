@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+type lsCommand struct {
+	asJSON
+	atProfile
+	All   bool `short:"a" help:"Those too that ended a while ago."`
+	Quiet bool `short:"q" help:"Print ids alone, one a line."`
+}
+
+// Help is shown below the summary of "arenero ls --help".
+func (lsCommand) Help() string {
+	return `AGE is since its start, IDLE since its last use, LIFE what it has left at the most. Other verbs take the id,
+as much of its beginning as is unique, or the name. To list wakes nothing, and starts nothing.`
+}
+
+// Run is "arenero ls".
+func (c *lsCommand) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	all, failed, err := c.list(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.print(all); err != nil {
+		return err
+	}
+	return failed
+}
+
+// list is what there is: the profile's cloud as it answers now, others as the
+// engine has last seen them. failed is why the cloud did not answer.
+func (c *lsCommand) list(ctx context.Context) (all []sandbox.Sandbox, failed, err error) {
+	client, err := look()
+	if err != nil {
+		return nil, nil, err
+	}
+	_, failed = client.List(ctx, sandbox.ListRequest{Profile: c.profile(), Ended: c.All})
+	snap, err := snapshot(ctx, client)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range snap.Sandboxes {
+		if b.State.Alive() || c.All {
+			all = append(all, b)
+		}
+	}
+	return all, failed, nil
+}
+
+func (c *lsCommand) print(all []sandbox.Sandbox) error {
+	now := time.Now()
+	switch {
+	case c.JSON:
+		out := []summary{}
+		for _, b := range all {
+			if b.ID != "" {
+				out = append(out, summaryOf(b, now))
+			}
+		}
+		return writeJSON(os.Stdout, out)
+	case c.Quiet:
+		var ids []string
+		for _, b := range all {
+			if b.ID != "" {
+				ids = append(ids, b.ID+"\n")
+			}
+		}
+		_, err := fmt.Print(strings.Join(ids, ""))
+		return err
+	case len(all) == 0:
+		fmt.Fprintln(os.Stderr, "There are no sandboxes. \"arenero run\" makes one.")
+		return nil
+	}
+	return writeTable(os.Stdout, table(all, now))
+}
+
+// table is a list for people. A column that says nothing is left out.
+func table(all []sandbox.Sandbox, now time.Time) [][]string {
+	rows := [][]string{{"ID", "NAME", "STATE", "HOST", "PROFILE", "AGE", "IDLE", "LIFE"}}
+	for _, b := range all {
+		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-"}
+		if b.Orphan {
+			row[3] = "not ours"
+		}
+		if !b.StartedAt.IsZero() {
+			row[5] = span(now.Sub(b.StartedAt))
+		}
+		if d, ok := idleOf(b, now); ok {
+			row[6] = span(d)
+		}
+		if d, ok := lifeOf(b, now); ok {
+			row[7] = span(d)
+		}
+		rows = append(rows, row)
+	}
+	for i := len(rows[0]) - 1; i > 0; i-- {
+		boring := rows[0][i] == "PROFILE"
+		for _, row := range rows[1:] {
+			boring = boring && row[i] == sandbox.ProfileLocal
+		}
+		if boring || !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[i] != "" }) {
+			for j := range rows {
+				rows[j] = slices.Delete(rows[j], i, i+1)
+			}
+		}
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = cmp.Or(row[i], "-")
+		}
+	}
+	return rows
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+type runCommand struct {
+	asJSON
+	atProfile
+	Name     string        `short:"n" placeholder:"NAME" help:"A name to call it by, in place of its id."`
+	Timeout  time.Duration `default:"1h" help:"Its whole life, up to 8h. It can't be made longer later."`
+	Idle     time.Duration `default:"0s" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. 0s is never."`
+	Template string        `placeholder:"IMAGE" help:"Name or ARN of the image. The default is arenero-local on this computer; AWS has none."`
+	Version  string        `name:"template-version" placeholder:"VERSION" help:"Version of the image. The default is the newest that is active."`
+	Env      []string      `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable for all that runs in it. NAME alone takes that of this shell. May be repeated."`
+}
+
+// Help is shown below the summary of "arenero run --help".
+func (runCommand) Help() string {
+	return `It lives until its time is up, or "arenero kill". Its id alone goes to standard output:
+
+  id=$(arenero run)
+  arenero exec $id python3 -c 'print(1+1)'`
+}
+
+// Run is "arenero run".
+func (c *runCommand) Run() error {
+	spec, err := c.spec()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	client, err := need()
+	if err != nil {
+		return err
+	}
+	p := newProgress("creating a sandbox")
+	b, err := client.Create(ctx, spec)
+	p.end()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(os.Stdout, describe(b, time.Now()))
+	}
+	_, err = fmt.Println(b.ID)
+	return err
+}
+
+func (c *runCommand) spec() (sandbox.Spec, error) {
+	env, err := variables(c.Env)
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	spec := sandbox.Spec{
+		Profile: c.profile(), Template: c.Template, Version: c.Version, Timeout: c.Timeout, Idle: c.Idle, Name: c.Name, Env: env,
+	}
+	switch {
+	case c.Timeout <= 0:
+		return spec, usagef("--timeout %s is no time to live", c.Timeout)
+	case c.Idle >= c.Timeout:
+		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, c.Timeout)
+	case spec.Profile.Name != sandbox.ProfileLocal && c.Template == "":
+		return spec, usagef("--profile %s needs a --template: there is no image of ours in AWS", spec.Profile.Name)
+	case strings.ContainsAny(c.Name, ":/") || printable(c.Name) != c.Name:
+		return spec, usagef("--name %q has a colon, a slash or something that can't be printed", c.Name)
+	}
+	if err := spec.Validate(); err != nil {
+		return spec, usagef("%w", err)
+	}
+	return spec, nil
+}
+
+// variables reads NAME=VALUE, and NAME for one of this shell.
+func variables(flags []string) (map[string]string, error) {
+	env := map[string]string{}
+	for _, f := range flags {
+		name, value, ok := strings.Cut(f, "=")
+		if name == "" {
+			return nil, usagef("--env %q is not NAME=VALUE", f)
+		}
+		if !ok {
+			if value, ok = os.LookupEnv(name); !ok {
+				continue
+			}
+		}
+		env[name] = value
+	}
+	return env, nil
+}

@@ -1,0 +1,221 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// endLocked begins to end b for why, and does not stop before it has ended. One
+// that is still being made ends when its id is known.
+func (f *Fleet) endLocked(b *box, why sandbox.EndReason) {
+	if b.EndReason != "" || b.ending {
+		return
+	}
+	if b.Ending == "" {
+		b.Ending = why
+	}
+	if b.ID == "" {
+		f.noteLocked(b)
+		return
+	}
+	b.State = sandbox.Terminating
+	f.noteLocked(b)
+	b.ending = f.beginLocked(func(ctx context.Context) { f.terminate(ctx, b) })
+}
+
+// terminate asks the cloud until it says that b has ended.
+func (f *Fleet) terminate(ctx context.Context, b *box) {
+	for delay := 250 * time.Millisecond; ; delay = min(2*delay, slowestEvery) {
+		err := f.terminateOnce(ctx, b)
+		if err == nil {
+			f.mu.Lock()
+			f.endedLocked(b, b.Ending, "", true)
+			f.mu.Unlock()
+			return
+		}
+		f.mu.Lock()
+		expired := !b.EndsAt.IsZero() && f.clock.Now().After(b.EndsAt.Add(settleTime))
+		if expired { // the cloud's own limit has ended it
+			f.endedLocked(b, b.Ending, "", true)
+		}
+		f.mu.Unlock()
+		if expired {
+			return
+		}
+		f.log.Warn("sandbox not ended yet", "sandbox", b.ID, "err", err)
+		if f.wait(ctx, delay) != nil {
+			return
+		}
+	}
+}
+
+func (f *Fleet) terminateOnce(ctx context.Context, b *box) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cloud, err := f.cloudOf(ctx, b)
+	if err != nil || cloud == nil { // a cloud that is not there has no sandboxes
+		return err
+	}
+	err = cloud.Terminate(ctx, b.ID)
+	if sandbox.CodeOf(err) == sandbox.NotFound {
+		return nil
+	}
+	return err
+}
+
+// profileOf is where b is, with the credentials that its bridge brought last.
+func (f *Fleet) profileOf(b *box) sandbox.Profile {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return b.profile
+}
+
+// cloudOf returns the cloud of b, or nil if that has ended with all it had.
+func (f *Fleet) cloudOf(ctx context.Context, b *box) (Cloud, error) {
+	cloud, err := f.cfg.Open(ctx, f.profileOf(b), false)
+	if err != nil || cloud == nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b.cloud = cloud
+	return cloud, nil
+}
+
+// endedLocked takes in that b has ended. Unless told, the next call of its
+// lease is told that the sandbox is gone.
+func (f *Fleet) endedLocked(b *box, why sandbox.EndReason, text string, told bool) {
+	if b.EndReason != "" {
+		return
+	}
+	b.State, b.EndReason, b.EndText, b.EndedAt = sandbox.Terminated, why, text, f.clock.Now()
+	f.log.Info("sandbox ended", "sandbox", b.ID, "reason", string(why), "lease", b.Lease)
+	for _, l := range f.leases {
+		if l.box != b {
+			continue
+		}
+		l.box, l.lost = nil, b.ID
+		if !told {
+			l.gone, l.goneKey = b.goneLocked(), b.Key
+		}
+	}
+	for _, r := range f.runs {
+		if r.box == b {
+			r.boxEnded(b.goneLocked())
+		}
+	}
+	if err := f.cfg.Secrets.Delete(b.Key); err != nil {
+		f.log.Error("key not forgotten", "sandbox", b.ID, "err", err)
+	}
+	if agent := b.agent; agent != nil {
+		b.agent = nil
+		f.beginLocked(func(context.Context) { agent.Close() })
+	}
+	f.noteLocked(b)
+	f.pokeServe()
+}
+
+// Terminate ends a sandbox by its id, ours or not, and returns when the cloud
+// has agreed. The lease that asks is told nothing of it by its next call; by is
+// "" for a person.
+func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
+	f.mu.Lock()
+	b := f.byIDLocked(id)
+	f.mu.Unlock()
+	if b == nil {
+		cloud, err := f.orphanCloud(ctx, id)
+		if err != nil {
+			return err
+		}
+		return cloud.Terminate(ctx, id)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.leases {
+		if l.box != b {
+			continue
+		}
+		l.box = nil
+		if l.ID != by {
+			l.lost, l.gone, l.goneKey = b.ID, b.goneWithLocked(sandbox.EndAsked), b.Key
+		}
+	}
+	f.endLocked(b, sandbox.EndAsked)
+	for b.EndReason == "" && !f.closed {
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		f.mu.Lock()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (b *box) goneWithLocked(why sandbox.EndReason) *sandbox.Error {
+	e := b.goneLocked()
+	e.Details["reason"] = string(why)
+	return e
+}
+
+// judge is err of a call to b in view of what the control plane says: a
+// sandbox that is gone is told so, and replaced by the next call.
+func (f *Fleet) judge(ctx context.Context, b *box, err error) error {
+	switch sandbox.CodeOf(err) {
+	case sandbox.InTransition, sandbox.Gone, sandbox.Access, sandbox.CloudDown, sandbox.ExecInDoubt, sandbox.OutputLost, sandbox.Internal:
+	default:
+		return err
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	why, text, over := f.fate(ctx, b)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if over {
+		f.endedLocked(b, why, text, true)
+	}
+	if b.EndReason == "" && b.Ending == "" {
+		return err
+	}
+	for _, l := range f.leases {
+		if l.goneKey == b.Key { // this call tells it
+			l.gone, l.goneKey = nil, ""
+		}
+	}
+	return b.goneLocked()
+}
+
+// fate asks whether b has ended.
+func (f *Fleet) fate(ctx context.Context, b *box) (why sandbox.EndReason, text string, over bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cloud, err := f.cloudOf(ctx, b)
+	if err != nil {
+		return "", "", false
+	}
+	if cloud == nil {
+		return sandbox.EndCloud, "", true
+	}
+	f.mu.Lock()
+	id := b.ID
+	f.mu.Unlock()
+	vm, err := cloud.Get(ctx, id)
+	switch {
+	case sandbox.CodeOf(err) == sandbox.NotFound:
+		return sandbox.EndVanished, "", true
+	case sandbox.CodeOf(err) == sandbox.Gone: // the cloud itself
+		return sandbox.EndCloud, "", true
+	case err != nil:
+		return "", "", false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seeLocked(b, vm)
+}

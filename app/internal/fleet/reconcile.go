@@ -1,0 +1,253 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// A reach is what is known of one profile's cloud.
+type reach struct {
+	profile sandbox.Profile
+	asked   time.Time      // when it was last asked for a list
+	every   time.Duration  // between two lists, while it refuses
+	busy    bool           // being asked
+	err     *sandbox.Error // of the last list
+	orphans []VM           // that are not ours, of the images we use
+}
+
+// seeLocked takes in what a cloud says of b, and reports whether that is an
+// end.
+func (f *Fleet) seeLocked(b *box, vm VM) (why sandbox.EndReason, text string, over bool) {
+	if b.EndReason != "" {
+		return b.EndReason, b.EndText, false
+	}
+	b.missing = 0
+	switch vm.State {
+	case sandbox.Terminated:
+		return whyOf(b, vm, f.clock.Now()), vm.Reason, true
+	case sandbox.Terminating: // it is for the cloud to finish
+	default:
+		if b.Ending != "" || b.State == vm.State {
+			return "", "", false
+		}
+		b.adoptLocked(vm)
+		f.changedLocked()
+	}
+	return "", "", false
+}
+
+// whyOf sorts the cloud's words for an end.
+func whyOf(b *box, vm VM, now time.Time) sandbox.EndReason {
+	reason := strings.ToLower(vm.Reason)
+	switch {
+	case b.Ending != "":
+		return b.Ending
+	case strings.Contains(reason, "exceeded maximum lifetime"):
+		return sandbox.EndExpired
+	case strings.Contains(reason, "cloud stopped"):
+		return sandbox.EndCloud
+	case strings.Contains(reason, "exit code"), strings.Contains(reason, "hook"):
+		return sandbox.EndFailed
+	case strings.HasPrefix(reason, "success"): // somebody terminated it behind our back
+		return sandbox.EndAsked
+	case !b.EndsAt.IsZero() && !now.Before(b.EndsAt):
+		return sandbox.EndExpired
+	}
+	return sandbox.EndOther
+}
+
+// watchTime does what is due until ctx is done.
+func (f *Fleet) watchTime(ctx context.Context) {
+	for {
+		timer := f.clock.NewTimer(f.due())
+		select {
+		case <-timer.Chan():
+		case <-f.poke:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// due does what is due, and returns when to come back.
+func (f *Fleet) due() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.clock.Now()
+	next := time.Hour
+	soon := func(at time.Time) bool {
+		if at.IsZero() || !now.Before(at) {
+			return !at.IsZero()
+		}
+		next = min(next, at.Sub(now))
+		return false
+	}
+	f.forgetLocked(now)
+	lists := map[string]bool{} // profiles whose state is wanted now
+	for _, b := range f.boxes {
+		if b.EndReason != "" {
+			continue
+		}
+		f.reachLocked(b.profile)
+		if b.Ending == "" && soon(b.RemoveAt) {
+			f.endLocked(b, sandbox.EndAsked)
+		}
+		if b.ID != "" && !b.EndsAt.IsZero() && soon(b.EndsAt.Add(3*time.Second)) {
+			lists[b.Profile] = true
+		}
+	}
+	for name, r := range f.profiles {
+		if r.busy || !f.wantedLocked(name) {
+			continue
+		}
+		every := max(r.every, f.intervalLocked())
+		if lists[name] {
+			every = min(every, watchedEvery)
+		}
+		if soon(r.asked.Add(every)) || r.asked.IsZero() {
+			r.busy, r.asked = true, now
+			f.beginLocked(func(ctx context.Context) { f.reconcile(ctx, r) })
+		}
+	}
+	return max(next, time.Millisecond)
+}
+
+func (f *Fleet) intervalLocked() time.Duration {
+	if f.watchers > 0 {
+		return watchedEvery
+	}
+	return unseenEvery
+}
+
+// wantedLocked reports whether anything of a profile is worth asking for.
+func (f *Fleet) wantedLocked(profile string) bool {
+	if f.watchers > 0 {
+		return true
+	}
+	for _, b := range f.boxes {
+		if b.Profile == profile && b.State.Alive() && b.ID != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Fleet) reachLocked(p sandbox.Profile) *reach {
+	r := f.profiles[p.Name]
+	if r == nil {
+		r = &reach{profile: p}
+		f.profiles[p.Name] = r
+	}
+	if len(p.Env) > 0 || r.profile.Env == nil {
+		r.profile = p
+	}
+	return r
+}
+
+// reconcile compares what we have with what the cloud has.
+func (f *Fleet) reconcile(ctx context.Context, r *reach) {
+	f.mu.Lock()
+	profile := r.profile
+	f.mu.Unlock()
+	err := f.compare(ctx, profile)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.busy, r.asked = false, f.clock.Now()
+	r.err = nil
+	if err != nil {
+		r.err = sandbox.ToError(err)
+		r.every = min(max(2*r.every, 2*f.intervalLocked()), slowestEvery)
+		f.log.Warn("cloud not asked", "profile", profile.Name, "err", err)
+	} else {
+		r.every = 0
+	}
+	f.changedLocked()
+	f.pokeServe()
+}
+
+// compare asks a cloud for all it has, and takes that in.
+func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	began := f.clock.Now()
+	cloud, err := f.cfg.Open(ctx, p, false)
+	if err != nil {
+		return err
+	}
+	var vms []VM
+	if cloud != nil {
+		if vms, err = cloud.List(ctx); err != nil {
+			return err
+		}
+	}
+	var doubtful []*box
+	f.mu.Lock()
+	known := map[string]*box{}
+	images := map[string]bool{}
+	for _, b := range f.boxes {
+		if b.Profile == p.Name {
+			known[b.ID] = b
+			images[cmp.Or(b.Image, b.Request.Image)] = true
+		}
+	}
+	r := f.reachLocked(p)
+	r.orphans = nil
+	seen := map[string]bool{}
+	for _, vm := range vms {
+		seen[vm.ID] = true
+		b := known[vm.ID]
+		switch {
+		case b == nil && vm.State != sandbox.Terminated && (p.Name == sandbox.ProfileLocal || images[vm.Image]):
+			r.orphans = append(r.orphans, vm)
+		case b == nil || b.EndReason != "":
+		case vm.State == sandbox.Terminated:
+			doubtful = append(doubtful, b) // lists tell no reason
+		default:
+			f.seeLocked(b, vm)
+		}
+	}
+	for id, b := range known {
+		if id == "" || seen[id] || b.EndReason != "" {
+			continue
+		}
+		if cloud == nil {
+			f.endedLocked(b, cmp.Or(b.Ending, sandbox.EndCloud), "", b.Ending != "")
+		} else if began.Sub(b.AskedAt) > settleTime {
+			doubtful = append(doubtful, b)
+		}
+	}
+	f.changedLocked()
+	f.mu.Unlock()
+	for _, b := range doubtful {
+		if why, text, over := f.fate(ctx, b); over {
+			f.mu.Lock()
+			f.endedLocked(b, why, text, b.Ending != "")
+			f.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// forgetLocked drops what ended long ago.
+func (f *Fleet) forgetLocked(now time.Time) {
+	ended := 0
+	for _, b := range f.boxes {
+		if b.EndReason == "" {
+			continue
+		}
+		if ended++; now.Sub(b.EndedAt) > endedKept || ended > maxEnded {
+			f.dropLocked(b)
+		}
+	}
+	for id, r := range f.runs {
+		if r.overSince(now) > runKept && !r.Job || f.boxes[r.Box] == nil {
+			f.dropRunLocked(id)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// Package sandbox holds the nouns of this program: what a sandbox is, what it
+// can be asked to do, and how that can fail. It imports nothing of ours. The
+// JSON forms are those of the control socket.
+package sandbox
+
+import "time"
+
+// A State is where a sandbox is in its life: the states of the cloud, and those
+// that only we know of. Others may appear; treat them as alive.
+type State string
+
+// The states of a sandbox.
+const (
+	Creating    State = "CREATING" // asked for; the cloud has not answered yet
+	InDoubt     State = "IN_DOUBT" // asked for, and the answer was lost: it may exist
+	Pending     State = "PENDING"  // starting, or waking up
+	Running     State = "RUNNING"
+	Suspending  State = "SUSPENDING"
+	Suspended   State = "SUSPENDED"
+	Terminating State = "TERMINATING"
+	Terminated  State = "TERMINATED" // for good
+)
+
+// Alive reports whether a sandbox in this state may still cost something.
+func (s State) Alive() bool { return s != Terminated }
+
+// An EndReason says why a sandbox ended, as far as we know.
+type EndReason string
+
+// Why sandboxes end.
+const (
+	EndClosed   EndReason = "closed"    // the bridge it was made for ended in order
+	EndCut      EndReason = "cut"       // that bridge was killed, or crashed, and did not come back
+	EndAsked    EndReason = "asked"     // someone asked for it
+	EndExpired  EndReason = "expired"   // its time was up
+	EndFailed   EndReason = "failed"    // it did not start, or its main process ended
+	EndCloud    EndReason = "cloud"     // the cloud that held it ended
+	EndVanished EndReason = "vanished"  // the cloud does not know it any more
+	EndNeverWas EndReason = "never_was" // it was in doubt, and did not turn up
+	EndOther    EndReason = "other"     // the cloud's own reason; see EndText
+)
+
+// A Sandbox is one that is, or was a while ago.
+type Sandbox struct {
+	ID         string        `json:"id"` // the cloud's; "" while it is being created
+	Key        string        `json:"key,omitempty"`
+	Name       string        `json:"name,omitempty"`
+	State      State         `json:"state"`
+	Profile    string        `json:"profile"`            // where it runs: "local", or the name of one in AWS
+	Template   string        `json:"template,omitempty"` // ARN of the image
+	Version    string        `json:"version,omitempty"`  // of the image
+	Lease      string        `json:"lease,omitempty"`    // whose it is; "" is nobody's
+	Connection string        `json:"connection,omitempty"`
+	Host       string        `json:"host,omitempty"`    // the app at the other end of the lease
+	Keep       bool          `json:"keep,omitempty"`    // it outlives its lease
+	Orphan     bool          `json:"orphan,omitempty"`  // of our image, and not of our making
+	Current    bool          `json:"current,omitempty"` // of the lease that asks
+	Idle       time.Duration `json:"idle,omitempty"`    // silence after which the cloud suspends it; 0 is never
+	StartedAt  time.Time     `json:"started_at,omitzero"`
+	EndsAt     time.Time     `json:"ends_at,omitzero"`  // at the latest
+	UsedAt     time.Time     `json:"used_at,omitzero"`  // when a call of ours last moved bytes
+	Running    int           `json:"running,omitempty"` // calls in it now
+	EndedAt    time.Time     `json:"ended_at,omitzero"` // zero while it lives
+	EndReason  EndReason     `json:"end_reason,omitempty"`
+	EndText    string        `json:"end_text,omitempty"` // the cloud's words for it
+}
+
+// A Spec is what a new sandbox is to be.
+type Spec struct {
+	Profile  Profile           `json:"profile,omitzero"`
+	Template string            `json:"template,omitempty"` // name or ARN; "" is the profile's
+	Version  string            `json:"version,omitempty"`  // "" is the newest active one
+	Role     string            `json:"role,omitempty"`     // execution role; it also turns the cloud's logging on
+	Timeout  time.Duration     `json:"timeout,omitempty"`  // of its whole life; 0 is an hour
+	Idle     time.Duration     `json:"idle,omitempty"`     // 0 is never suspended
+	Name     string            `json:"name,omitempty"`
+	Keep     bool              `json:"keep,omitempty"` // don't end it with the lease
+	Env      map[string]string `json:"env,omitempty"`  // of everything that runs in it
+}
+
+// ProfileLocal is the profile that runs sandboxes on this computer.
+const ProfileLocal = "local"
+
+// A Profile is where sandboxes run.
+type Profile struct {
+	// Name is "local", or one that the owner or the environment gave to a part
+	// of AWS. Profiles of one name are the same place.
+	Name string `json:"name,omitempty"`
+	// Env are the AWS_ variables of whoever asks. They may hold secrets: they
+	// are never logged, written down, or shown.
+	Env map[string]string `json:"env,omitempty"`
+}
+
+// A Lease is one connection's claim to a sandbox of its own, which is made by
+// the first call that needs it.
+type Lease struct {
+	ID         string `json:"id"`                   // made by the bridge, for as long as its process lives
+	Connection string `json:"connection,omitempty"` // of the host's entry
+	Parent     string `json:"parent,omitempty"`     // tells the host's process from all others
+	Host       string `json:"host,omitempty"`       // the host's name, for people
+	Spec       Spec   `json:"spec"`
+}
+
+// A ListRequest says what to list. Listing asks the cloud, and wakes and makes
+// nothing.
+type ListRequest struct {
+	Profile  Profile `json:"profile,omitzero"`
+	Template string  `json:"template,omitempty"` // name or ARN; "" is all
+	Lease    string  `json:"lease,omitempty"`    // marks its own as current
+	Ended    bool    `json:"ended,omitempty"`    // those that ended a while ago, too
+}
+
+// A Snapshot is all there is to see at one moment.
+type Snapshot struct {
+	Seq       uint64      `json:"seq"` // grows with every snapshot
+	At        time.Time   `json:"at"`
+	Version   string      `json:"version"` // of the engine
+	Sandboxes []Sandbox   `json:"sandboxes"`
+	Leases    []LeaseInfo `json:"leases"`
+	Profiles  []Reach     `json:"profiles"`
+}
+
+// A LeaseInfo is a lease as others see it.
+type LeaseInfo struct {
+	ID         string    `json:"id"`
+	Connection string    `json:"connection,omitempty"`
+	Host       string    `json:"host,omitempty"`
+	Profile    string    `json:"profile,omitempty"`
+	Sandbox    string    `json:"sandbox,omitempty"` // "" until a call needs one
+	Attached   bool      `json:"attached"`          // its bridge is there
+	Shares     string    `json:"shares,omitempty"`  // another lease whose sandbox this one uses
+	Since      time.Time `json:"since"`
+}
+
+// A Reach tells how it went to ask a profile's cloud what it has.
+type Reach struct {
+	Profile string    `json:"profile"`
+	At      time.Time `json:"at"`
+	Error   *Error    `json:"error,omitempty"` // nil: it answered
+}

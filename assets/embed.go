@@ -1,0 +1,79 @@
+// Package assets holds what is built into the programs and is no code: the
+// texts in each language.
+package assets
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+//go:embed translation
+var files embed.FS
+
+// The languages there are, by the names that [Language] and [Load] use.
+const (
+	English = "en"
+	Spanish = "es"
+)
+
+// Texts are all texts of one language, by their keys.
+type Texts struct {
+	Language string
+	byKey    map[string]string
+}
+
+// Load returns the texts of a language; English if there is no such language.
+func Load(language string) Texts {
+	if language != Spanish {
+		language = English
+	}
+	raw, err := files.ReadFile("translation/" + language + ".json")
+	if err != nil {
+		panic(err) // it is built in
+	}
+	t := Texts{Language: language}
+	if err := json.Unmarshal(raw, &t.byKey); err != nil {
+		panic(fmt.Errorf("translation %s: %w", language, err)) // and a test has read it
+	}
+	return t
+}
+
+// Get returns a text with its {names} replaced: args are names and values in
+// turn. A key that there is no text for is returned as it is.
+func (t Texts) Get(key string, args ...string) string {
+	text, ok := t.byKey[key]
+	if !ok {
+		return key
+	}
+	if len(args) == 0 {
+		return text
+	}
+	for i := 0; i+1 < len(args); i += 2 {
+		args[i] = "{" + args[i] + "}"
+	}
+	return strings.NewReplacer(args...).Replace(text)
+}
+
+// Has reports whether there is a text for key.
+func (t Texts) Has(key string) bool {
+	_, ok := t.byKey[key]
+	return ok
+}
+
+// Language returns the language that a locale such as "es_CL.UTF-8" asks for,
+// or "" if it asks for none of ours.
+func Language(locale string) string {
+	l := strings.ToLower(locale)
+	if i := strings.IndexAny(l, "_-.@:"); i >= 0 {
+		l = l[:i]
+	}
+	switch l {
+	case "es", "spanish":
+		return Spanish
+	case "en", "english":
+		return English
+	}
+	return ""
+}

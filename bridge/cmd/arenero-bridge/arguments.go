@@ -1,0 +1,86 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/bridge"
+)
+
+// arguments select the transport. Everything about the sandbox comes from the
+// environment, which is what hosts configure.
+type arguments struct {
+	connection string // of the host's entry; "" is none
+	http       bool
+	host       string
+	port       int
+}
+
+// A helpError is the wish to be told how to use this program.
+type helpError struct{ text string }
+
+func (e *helpError) Error() string { return "help" }
+
+const (
+	defaultHost = "127.0.0.1"
+	defaultPort = 8000
+)
+
+var connectionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func parse(args []string, tx assets.Texts) (arguments, error) {
+	a := arguments{host: defaultHost, port: defaultPort}
+	fail := func(key string, args ...string) (arguments, error) { return a, &usageError{tx.Get(key, args...)} }
+	onlyHTTP := "" // a flag that needs --http
+	for len(args) > 0 {
+		flag, value, joined := strings.Cut(args[0], "=")
+		args = args[1:]
+		switch flag {
+		case "-h", "--help", "help":
+			return a, &helpError{tx.Get("start.help", "name", name)}
+		case "--version":
+			return a, &helpError{name + " " + versionText() + "\n"}
+		case "--http":
+			if joined {
+				return fail("start.args", "value", strconv.Quote(flag+"="+value))
+			}
+			a.http = true
+			continue
+		case "--host", "--port", "--connection":
+		default:
+			return fail("start.args", "value", strconv.Quote(flag))
+		}
+		if !joined {
+			if len(args) == 0 {
+				return fail("start.value", "flag", flag)
+			}
+			value, args = args[0], args[1:]
+		}
+		switch flag {
+		case "--connection":
+			if !connectionID.MatchString(value) {
+				return fail("start.connection")
+			}
+			a.connection = value
+		case "--host":
+			onlyHTTP = flag
+			a.host = strings.Trim(value, "[]")
+			if bridge.CheckHost(value) != nil {
+				return fail("start.wildcard", "value", strconv.Quote(value))
+			}
+		case "--port":
+			onlyHTTP = flag
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 0 || n > 65535 {
+				return fail("start.port", "value", strconv.Quote(value))
+			}
+			a.port = n
+		}
+	}
+	if onlyHTTP != "" && !a.http {
+		return fail("start.flag", "flag", onlyHTTP)
+	}
+	return a, nil
+}
