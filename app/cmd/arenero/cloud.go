@@ -37,12 +37,14 @@ type cloudCommand struct {
 	Verbose     bool     `short:"v" help:"Log what happens to standard error."`
 	OpenToAll   bool     `name:"i-know-others-can-connect" help:"Let --listen take an address that other computers can reach."`
 	NotIsolated bool     `name:"i-know-this-is-not-isolated" help:"Run sandboxes as plain processes of this user. Code in them can read and change everything that you can."`
+
+	deaf bool // Ctrl-C is ignored
 }
 
 // Help is shown below the summary of "arenero cloud --help".
 func (cloudCommand) Help() string {
 	return `The signed API of AWS Lambda MicroVMs, with local sandboxes behind it. Once it can be called it prints
-lines for a shell, and then runs until Ctrl-C, SIGTERM or --idle-exit; its sandboxes end with it.
+lines for a shell, and then runs until Ctrl-C, SIGTERM or --idle-exit; its sandboxes end with it. Ctrl-C does not reach it in the background.
 
   eval "$(arenero cloud &)"               start it in the background and point this shell at it
   eval "$(arenero cloud --print-env)"     point another shell at it
@@ -64,15 +66,20 @@ func (c *cloudCommand) Run() error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
 	// Who reads our log may go before us, and must not take the sandboxes along.
-	// To ignore the signal would be to have programs in them ignore it.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ends, drops := []os.Signal{syscall.SIGTERM}, []os.Signal{syscall.SIGPIPE}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) { // as a shell does for what it starts with "&", and nohup
+			drops = append(drops, s)
+		} else {
+			ends = append(ends, s)
+		}
+	}
+	c.deaf = signal.Ignored(os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	defer stop()
+	// To ignore a signal would be to have programs in sandboxes ignore it.
+	signal.Notify(make(chan os.Signal, 1), drops...)
 	return c.serve(ctx, dir)
 }
 
@@ -195,7 +202,11 @@ func (c *cloudCommand) announce(env environ) error {
 		return err
 	}
 	if !c.JSON {
-		fmt.Fprintf(os.Stderr, "arenero cloud is ready. Ctrl-C or \"kill %d\" ends it and its sandboxes.\n", env.PID)
+		key := "Ctrl-C or "
+		if c.deaf {
+			key = ""
+		}
+		fmt.Fprintf(os.Stderr, "arenero cloud is ready. %s\"kill %d\" ends it and its sandboxes.\n", key, env.PID)
 	}
 	return closeStdout()
 }
