@@ -1,13 +1,18 @@
 package cloud
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
 
 // Operations that rules may name beside those of the API.
@@ -49,16 +54,25 @@ type Rule struct {
 	Reason       string `json:"reason,omitempty"`              // a build fails with this stateReason
 }
 
-// ParseFaults reads the JSON form of Faults.
+// ParseFaults reads the JSON form of Faults. A misspelt word is an error: it
+// would else be a fault that never comes.
 func ParseFaults(data []byte) (Faults, error) {
 	var f Faults
-	if err := json.Unmarshal(data, &f); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
 		return Faults{}, fmt.Errorf("read faults: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Faults{}, errors.New("read faults: something follows the object")
 	}
 	for i, r := range f.Rules {
 		switch {
 		case r.Operation == "":
 			return Faults{}, fmt.Errorf("rule %d: operation is missing", i)
+		case !isOperation(r.Operation):
+			return Faults{}, fmt.Errorf("rule %d: no operation is named %q: give one of the API, like RunMicrovm, or %q, %q or %q",
+				i, r.Operation, FaultAny, FaultDataPlane, FaultBuild)
 		case r.Probability < 0 || r.Probability > 1:
 			return Faults{}, fmt.Errorf("rule %d: probability is not from 0 to 1", i)
 		case r.Skip < 0 || r.Every < 0 || r.Count < 0 || r.DelayMS < 0 || r.AnswerMS < 0 || r.RetryAfter < 0 || r.StaleReads < 0 || r.StaleSeconds < 0:
@@ -68,6 +82,15 @@ func ParseFaults(data []byte) (Faults, error) {
 		}
 	}
 	return f, nil
+}
+
+func isOperation(name string) bool {
+	switch name {
+	case FaultAny, FaultDataPlane, FaultBuild:
+		return true
+	}
+	_, ok := wire.OperationOf(name)
+	return ok
 }
 
 // A mischief is the sum of the rules that hit one request.

@@ -228,7 +228,7 @@ func TestFaultsFile(t *testing.T) {
 	if got := r.tryList(1); got != "." {
 		t.Errorf("without a file: %s", got)
 	}
-	write(`{"rules":[{"operation":"ListMicrovms","error":"ThrottlingException","retry_after_seconds":7,"count":1,"unknown":1}]}`)
+	write(`{"rules":[{"operation":"ListMicrovms","error":"ThrottlingException","retry_after_seconds":7,"count":1}]}`)
 	if got := r.tryList(2); got != "x." {
 		t.Errorf("first file: %s", got)
 	}
@@ -251,12 +251,26 @@ func TestFaultsFile(t *testing.T) {
 }
 
 func TestParseFaults(t *testing.T) {
-	for _, bad := range []string{
-		``, `[]`, `{"rules":[{}]}`, `{"rules":[{"operation":"*","probability":1.5}]}`,
-		`{"rules":[{"operation":"*","count":-1}]}`, `{"rules":[{"operation":"*","status":200}]}`,
-	} {
-		if _, err := ParseFaults([]byte(bad)); err == nil {
-			t.Errorf("%s was taken", bad)
+	tests := []struct{ in, want string }{
+		{``, "read faults"},
+		{`[]`, "read faults"},
+		{`{"rules":[]} {}`, "something follows"},
+		{`{"rulez":[]}`, `unknown field "rulez"`},
+		{`{"rules":[{"operation":"*","cout":1}]}`, `unknown field "cout"`},
+		{`{"rules":[{}]}`, "operation is missing"},
+		{`{"rules":[{"operation":"runMicrovm"}]}`, `no operation is named "runMicrovm"`},
+		{`{"rules":[{"operation":"*","probability":1.5}]}`, "probability"},
+		{`{"rules":[{"operation":"*","count":-1}]}`, "below zero"},
+		{`{"rules":[{"operation":"*","status":200}]}`, "status"},
+	}
+	for _, tt := range tests {
+		if _, err := ParseFaults([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("ParseFaults(%s): %v, want %q", tt.in, err, tt.want)
+		}
+	}
+	for _, name := range []string{FaultAny, FaultDataPlane, FaultBuild, "RunMicrovm", "TagResource"} {
+		if _, err := ParseFaults(fmt.Appendf(nil, `{"seed":1,"rules":[{"operation":%q}]}`+"\n", name)); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
