@@ -160,6 +160,9 @@ func (s *Server) addVersionLocked(img *image, cfg versionConfig, now time.Time) 
 		Reason:    s.saboteur.meet(FaultBuild).reason,
 		Config:    cfg,
 	}
+	if l, ok := s.cfg.Launcher.(TemplateLister); ok && v.Reason == "" && !l.HasTemplate(v.template()) {
+		v.Reason = "No template is named " + printable(v.template()) + ": arenero cloud --templates FILE reads templates."
+	}
 	for _, generation := range chipsets {
 		v.Builds = append(v.Builds, build{uuid.NewString(), generation})
 	}

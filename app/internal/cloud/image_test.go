@@ -232,6 +232,38 @@ func TestQuotas(t *testing.T) {
 	r.run(nil)
 }
 
+// A shelf is a launcher that has the templates named.
+type shelf struct {
+	*guests
+	names string
+}
+
+func (s shelf) HasTemplate(name string) bool { return strings.Contains(s.names, name) }
+
+func TestUnknownTemplate(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Launcher = shelf{&guests{}, "reports " + LocalImage} })
+	for _, name := range []string{"reports", "missing", LocalImage} {
+		in := boxImage("box-" + name)
+		in.CodeArtifact.URI = new("s3://arenero-templates/" + name)
+		r.must("CreateMicrovmImage", in, nil)
+	}
+	r.must("CreateMicrovmImage", boxImage("plain"), nil)
+	r.clock.Advance(time.Second)
+	for _, name := range []string{"box-reports", "box-" + LocalImage, "plain"} {
+		if img := r.image(name); img.State != "CREATED" {
+			t.Errorf("%s: %s", name, img.State)
+		}
+	}
+	if img := r.image("box-missing"); img.State != "CREATE_FAILED" {
+		t.Errorf("state = %s", img.State)
+	}
+	for _, b := range r.builds("box-missing", "1.0") {
+		if b.BuildState != "FAILED" || !strings.Contains(deref(b.StateReason), "No template is named missing") {
+			t.Errorf("build = %s, %q", b.BuildState, deref(b.StateReason))
+		}
+	}
+}
+
 func TestTemplateAndEnvironment(t *testing.T) {
 	r := newRig(t, nil)
 	in := boxImage("box")

@@ -29,12 +29,21 @@ type Template struct {
 	Egress  egress.Policy `json:"egress,omitzero"`
 }
 
-var _ Launcher = (*Jails)(nil)
+var (
+	_ Launcher       = (*Jails)(nil)
+	_ TemplateLister = (*Jails)(nil)
+)
+
+// HasTemplate reports whether a jail can be made from the named template.
+func (j *Jails) HasTemplate(name string) bool {
+	_, ok := j.Templates[name]
+	return ok || name == LocalImage
+}
 
 // Start makes a jail for spec.
 func (j *Jails) Start(ctx context.Context, spec Spec) (Machine, error) {
-	tmpl, ok := j.Templates[spec.Template]
-	if !ok && spec.Template != LocalImage {
+	tmpl := j.Templates[spec.Template]
+	if !j.HasTemplate(spec.Template) {
 		return nil, fmt.Errorf("no template is named %q", spec.Template)
 	}
 	log := j.Log

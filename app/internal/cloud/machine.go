@@ -17,6 +17,12 @@ type Launcher interface {
 	Start(ctx context.Context, spec Spec) (Machine, error)
 }
 
+// A TemplateLister is a [Launcher] that knows which templates there are. The
+// build of an image from another one fails.
+type TemplateLister interface {
+	HasTemplate(name string) bool
+}
+
 // A Spec is what a machine is to be.
 type Spec struct {
 	ID        string            // the VM's identifier
