@@ -51,7 +51,14 @@ lines for a shell, and then runs until Ctrl-C, SIGTERM or --idle-exit; its sandb
   kill $ARENERO_CLOUD_PID                 end it
 
 The lines set AWS_ENDPOINT_URL_LAMBDA_MICROVMS, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, so
-the AWS SDKs find it with no change to a program. The one image there at first is arenero-local.`
+the AWS SDKs find it with no change to a program. The one image there at first is arenero-local.
+With --socket they set ARENERO_CLOUD_SOCKET, the path of the socket, for programs that can speak HTTP over
+one; without --listen beside it they unset AWS_ENDPOINT_URL_LAMBDA_MICROVMS.
+
+A file for --faults that has every third RunMicrovm refused, and all answers come late:
+
+  {"rules": [{"operation": "RunMicrovm", "every": 3, "error": "ThrottlingException", "retry_after_seconds": 1},
+             {"operation": "*", "answer_delay_ms": 500}]}`
 }
 
 // Run is "arenero cloud".

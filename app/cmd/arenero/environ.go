@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,10 +37,21 @@ func environment(server *cloud.Server, listeners []net.Listener) environ {
 		if ln.Addr().Network() == "unix" {
 			env.Socket = ln.Addr().String()
 		} else {
-			env.Endpoint = "http://" + ln.Addr().String()
+			env.Endpoint = "http://" + reachable(ln.Addr())
 		}
 	}
 	return env
+}
+
+// reachable is an address that this computer can call: one that stands for all
+// of its addresses is none.
+func reachable(a net.Addr) string {
+	t, ok := a.(*net.TCPAddr)
+	if !ok || !t.IP.IsUnspecified() {
+		return a.String()
+	}
+	// Go listens to both families, whichever of the two addresses it is given.
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(t.Port))
 }
 
 // print writes lines for a POSIX shell, or one JSON object. The first line
@@ -50,6 +62,9 @@ func (e environ) print(w io.Writer, asJSON bool) error {
 	}
 	var b strings.Builder
 	b.WriteString("unset AWS_PROFILE AWS_SESSION_TOKEN\n")
+	if e.Endpoint == "" { // one of another cloud
+		b.WriteString("unset AWS_ENDPOINT_URL_LAMBDA_MICROVMS\n")
+	}
 	for _, v := range []struct{ name, value string }{
 		{"AWS_ENDPOINT_URL_LAMBDA_MICROVMS", e.Endpoint},
 		{"ARENERO_CLOUD_SOCKET", e.Socket},
