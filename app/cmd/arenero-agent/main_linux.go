@@ -44,6 +44,7 @@ func main() {
 	flag.BoolVar(&o.noKernel, "no-kernel", false, "run commands only, no cells of code")
 	flag.StringVar(&o.user, "user", nest.User, "run programs as this `USER`")
 	flag.StringVar(&o.home, "home", nest.Home, "the `FOLDER` of that user")
+	flag.BoolVar(&o.asSelf, "as-self", false, "run programs as whoever runs this, even root, and call that the user")
 	flag.IntVar(&o.memoryMiB, "memory-mib", 0, "tell clients that the sandbox has this many `MIB`")
 	flag.IntVar(&o.cpus, "cpus", 0, "tell clients that the sandbox has this many `PROCESSORS`")
 	flag.StringVar(&o.line, "link", "", "the `LINE` to the jail's host; set by the jail")
@@ -66,7 +67,7 @@ func report(err error) int {
 
 type options struct {
 	grpcPort, hooksPort int
-	noKernel            bool
+	noKernel, asSelf    bool
 	user, home, line    string
 	memoryMiB, cpus     int
 }
@@ -80,10 +81,10 @@ func run(o options) error {
 	cfg := agent.Config{
 		User: o.user, Home: o.home, NoKernel: o.noKernel,
 		Memory: uint64(max(0, o.memoryMiB)) << 20, CPUs: max(0, o.cpus),
-		AllowRoot: os.Getenv(allowRootKey) == "1",
-		Env:       environ(o.line != ""),
-		Spawn:     nest.Spawn,
-		Log:       slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		AllowRoot: os.Getenv(allowRootKey) == "1", AsSelf: o.asSelf,
+		Env:   environ(o.line != ""),
+		Spawn: nest.Spawn,
+		Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
 	var guest *link.Guest
 	if o.line != "" {

@@ -46,7 +46,7 @@ func newIdentities(cfg *Config) *identities {
 			name: cfg.User, home: cfg.Home,
 			uid: uint32(os.Getuid()), gid: uint32(os.Getgid()),
 		},
-		root:       os.Geteuid() == 0,
+		root:       os.Geteuid() == 0 && !cfg.AsSelf,
 		allowRoot:  cfg.AllowRoot,
 		lookupUser: user.Lookup,
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	Home string // of the default user
 
 	AllowRoot bool              // let processes be root's, or a system user's
+	AsSelf    bool              // processes are whose the agent is, even if that is root
 	Env       map[string]string // of every process, unless the client says otherwise
 	Memory    uint64            // bytes the sandbox may use; 0: all the machine has
 	CPUs      int               // the same for processors

@@ -133,11 +133,19 @@ func TestNotIsolated(t *testing.T) {
 	if out, _ := sh(t, j, "id -u"); out != fmt.Sprint(os.Geteuid()) {
 		t.Errorf("runs as %q", out)
 	}
+	home, _ := sh(t, j, `tr '\0' '\n' </proc/$PPID/cmdline | sed -n '/^--home$/{n;p;}'`)
+	if info, err := os.Stat(home); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		t.Errorf("home %q: %v, %v", home, info, err)
+	}
+	sh(t, j, "echo mine >"+home+"/file")
 	sh(t, j, "setsid sleep 7654321 >/dev/null 2>&1 &")
 	if err := j.Freeze(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Kill(); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("home is still there: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -28,6 +29,7 @@ type tree struct {
 	line    *link.SocketHost
 	cmd     *exec.Cmd
 	errors  *os.File // the agent's standard error
+	home    string   // of a plain process; empty where the nest has one
 	last    lastLine // what came out of it last
 	readers sync.WaitGroup
 	group   *group        // nil where no control group can be made
@@ -75,12 +77,16 @@ func launch(ctx context.Context, spec Spec, kind Kind) (_ Jail, err error) {
 		done:  make(chan struct{}),
 		stop:  make(chan struct{}),
 	}
-	command, files := plainCommand(spec, guest), []*os.File(nil)
+	var command func() *exec.Cmd
+	var files []*os.File
 	if kind == Namespaces {
-		if command, files, err = nestCommand(spec, guest); err != nil {
-			host.Close()
-			return nil, err
-		}
+		command, files, err = nestCommand(spec, guest)
+	} else if t.home, err = os.MkdirTemp("", "arenero-home-"); err == nil {
+		command = plainCommand(spec, guest, t.home)
+	}
+	if err != nil {
+		host.Close()
+		return nil, err
 	}
 	t.group = newGroup(spec)
 	err = t.run(command, spec)
@@ -88,6 +94,7 @@ func launch(ctx context.Context, spec Spec, kind Kind) (_ Jail, err error) {
 	if err != nil {
 		host.Close()
 		t.group.remove()
+		t.removeHome()
 		return nil, err
 	}
 	select {
@@ -168,13 +175,27 @@ const cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | u
 // nestCapabilities are what the nest needs in its own user namespace.
 var nestCapabilities = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE}
 
-func plainCommand(spec Spec, guest *os.File) func() *exec.Cmd {
+// plainCommand prepares the command that is the agent with no walls around it.
+// It has a home of its own all the same: what programs leave there is not to be
+// found among the user's files.
+func plainCommand(spec Spec, guest *os.File, home string) func() *exec.Cmd {
+	spec.Args = append(slices.Clone(spec.Args), "--home", home, "--as-self")
 	return func() *exec.Cmd {
 		cmd := exec.Command(spec.Agent, agentArgs(spec, fmt.Sprintf("fd:%d", nest.LinkFD))...)
 		cmd.Env = append([]string{}, spec.Env...) // empty, not nil: nothing of ours
 		cmd.ExtraFiles = []*os.File{guest}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 		return cmd
+	}
+}
+
+// removeHome takes away the home of a plain process.
+func (t *tree) removeHome() {
+	if t.home == "" {
+		return
+	}
+	if err := os.RemoveAll(t.home); err != nil {
+		t.log.Warn("home of a sandbox stays behind", "dir", t.home, "err", err)
 	}
 }
 
@@ -228,6 +249,7 @@ func (t *tree) keep(started chan<- error, command func() *exec.Cmd, stderr *os.F
 	}
 	t.readers.Wait()
 	t.group.remove()
+	t.removeHome()
 	t.mu.Lock()
 	t.ended = true
 	unix.Close(t.pidfd)
