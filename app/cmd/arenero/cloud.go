@@ -147,6 +147,13 @@ func (c *cloudCommand) serve(ctx context.Context, dir string) (err error) {
 	server, err := cloud.New(cloud.Config{
 		Dir: dir, Launcher: machines, Region: c.Region, FaultsFile: c.Faults, Log: log.With("part", "cloud"),
 	})
+	if errors.Is(err, cloud.ErrTaken) {
+		printEnv := "arenero cloud --print-env"
+		if c.Data != "" {
+			printEnv += " --data " + quote(c.Data)
+		}
+		return fmt.Errorf("%w: use that one with eval \"$(%s)\", or start this one with another --data DIR", err, printEnv)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 )
 
 // listen opens what --listen and --socket ask for, or nothing.
@@ -46,6 +48,9 @@ func listenTCP(hostport string, openToAll bool) (net.Listener, error) {
 		return nil, usagef("--listen %s can be reached from other computers: use 127.0.0.1, or add --i-know-others-can-connect", hostport)
 	}
 	ln, err := net.ListenTCP("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("something listens on %s already: choose another port, or 0 for a free one", hostport)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

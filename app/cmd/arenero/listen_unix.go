@@ -25,8 +25,8 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, usagef("--socket: %w", err)
 	}
 	dir := filepath.Dir(path)
-	if path, err = paths.Socket(dir, filepath.Base(path)); err != nil {
-		return nil, usagef("--socket: %w", err)
+	if len(path) > paths.MaxSocket { // the system says no more than "invalid argument"
+		return nil, usagef("--socket %s has %d bytes, and %d are allowed: give --socket a shorter path", path, len(path), paths.MaxSocket)
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		if err := paths.Private(dir); err != nil {

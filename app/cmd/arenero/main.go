@@ -50,7 +50,11 @@ func main() {
 	if err != nil {
 		panic(err) // the struct above is wrong
 	}
-	ctx, err := parser.Parse(os.Args[1:])
+	args := os.Args[1:]
+	if len(args) == 1 && args[0] == "--version" { // as most programs have it
+		args = []string{"version"}
+	}
+	ctx, err := parser.Parse(args)
 	if err != nil {
 		fail(&usageError{err}, verbOf(err), false)
 	}

@@ -20,7 +20,7 @@ func lockFile(path string) (*os.File, error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errTaken
+			return nil, ErrTaken
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -19,7 +19,7 @@ func lockFile(path string) (*os.File, error) {
 	if err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{}); err != nil {
 		f.Close()
 		if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-			return nil, errTaken
+			return nil, ErrTaken
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

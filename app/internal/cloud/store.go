@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/arenero/arenero/app/internal/atomicfile"
@@ -39,10 +40,43 @@ func openStore(dir string, log *slog.Logger) (*store, error) {
 		}
 	}
 	lock, err := lockFile(filepath.Join(dir, "lock"))
+	if errors.Is(err, ErrTaken) {
+		if pid := holder(filepath.Join(dir, "lock")); pid > 0 {
+			return nil, fmt.Errorf("take %s: %w, process %d", dir, err, pid)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("take %s: %w", dir, err)
 	}
+	// For whoever comes second, to say who was first.
+	if err := sign(lock); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("sign lock: %w", err)
+	}
 	return &store{dir: dir, lock: lock, log: log}, nil
+}
+
+// sign writes our process into the lock file.
+func sign(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(f, os.Getpid())
+	return err
+}
+
+// holder is the process that says in the lock file that it has it, or 0 where
+// that can't be read.
+func holder(path string) int {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 func privateDir(path string) error {
@@ -55,8 +89,9 @@ func privateDir(path string) error {
 	return nil
 }
 
-// errTaken is what a second process gets.
-var errTaken = errors.New("another arenero cloud is using this folder")
+// ErrTaken is wrapped by the error of [New] where another process has the
+// folder.
+var ErrTaken = errors.New("another arenero cloud is using this folder")
 
 // close gives the folder free.
 func (s *store) close() error { return s.lock.Close() }

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +115,7 @@ func noSecrets(t *testing.T, dir, secret string) {
 func TestOneProcess(t *testing.T) {
 	r := newRig(t, nil)
 	_, err := New(Config{Dir: r.cfg.Dir, Launcher: r.guests})
-	if !errors.Is(err, errTaken) || !strings.Contains(err.Error(), r.cfg.Dir) {
+	if !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), r.cfg.Dir) || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
 		t.Errorf("err = %v", err)
 	}
 	r.close()
