@@ -68,5 +68,6 @@ func (r *Refusal) Hint() string {
 	if h := hints[r.Rule]; h != "" {
 		return h
 	}
-	return "A sandbox reaches the public internet only. Name the address in the template's egress allow list to open it."
+	return "A sandbox reaches the public internet only. Name the address in the template's egress allow list to open it. " +
+		"An allow list closes all that is not on it: \"*\" beside the address keeps the internet open."
 }
