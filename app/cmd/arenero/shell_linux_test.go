@@ -196,6 +196,20 @@ func TestShell(t *testing.T) {
 		}
 	})
 
+	t.Run("third Ctrl-C to a command", func(t *testing.T) {
+		c := newConsole(t, env, dir, "exec", "web", "sh", "-c", `trap 'echo no' INT; echo re"ady"; while :; do sleep 0.05; done`)
+		c.expect(`ready`)
+		c.typeIn("\x03")
+		c.expect(`no\r\n`)
+		c.typeIn("\x03")
+		c.expect(`the command goes on; once more kills it`)
+		c.typeIn("\x03")
+		c.expect(`arenero: cancelled`)
+		if got := c.ends(); got != exitInterrupted {
+			t.Errorf("exit code = %d, want %d", got, exitInterrupted)
+		}
+	})
+
 	t.Run("signal to a command", func(t *testing.T) {
 		c := newConsole(t, env, dir, "exec", "web", "sh", "-c", `trap 'exit 11' TERM; echo re"ady"; while :; do sleep 0.05; done`)
 		c.expect(`ready`)

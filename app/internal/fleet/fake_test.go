@@ -165,6 +165,8 @@ func (a *fakeAgent) up() error {
 	switch {
 	case a.cloud.down || vm == nil || vm.State == sandbox.Terminated:
 		return &sandbox.Error{Code: sandbox.InTransition, Msg: "cut", Retryable: true}
+	case vm.State == sandbox.Suspended && vm.Idle == 0: // nothing wakes it but Resume
+		return &sandbox.Error{Code: sandbox.InTransition, Msg: "asleep", Retryable: true}
 	case a.cloud.busy > 0:
 		a.cloud.busy--
 		return &sandbox.Error{Code: sandbox.TooMuch, Msg: "too many", Retryable: true}
