@@ -118,7 +118,7 @@ func TestCut(t *testing.T) {
 		clock.Advance(time.Hour)
 		r.clock.resume()
 		clock.Advance(reattachGrace - time.Second)
-		back := r.reattach(t, "default", s.id, s.seq+1)
+		r.reattach(t, "default", s.id, s.seq+1)
 		eventually(t, "the client to be back", func() bool {
 			r.service.mu.Lock()
 			defer r.service.mu.Unlock()
@@ -129,7 +129,7 @@ func TestCut(t *testing.T) {
 		if err := os.WriteFile(r.service.all()[0].place()+"/go", nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		back = r.reattach(t, "default", s.id, s.seq+1)
+		back := r.reattach(t, "default", s.id, s.seq+1)
 		if got := back.rest(t); got != "r:9" {
 			t.Errorf("the rest is %q", got)
 		}
