@@ -31,7 +31,7 @@ bench: setup build-core ## Measure against the goals, each beside its anchor in 
 check: setup ## Check format, types, lint, arrows, generated files, known vulnerabilities; fuzz (FUZZTIME=30s)
 	@.ci/check
 
-demo: setup build-core ## Show a sandbox at work, from the AWS API down to a process
+demo: setup build-core ## Show an MCP client run code in a sandbox of this computer
 	@go run ./app/internal/e2e/demo
 
 run: build-core ## Run the local cloud until Ctrl-C

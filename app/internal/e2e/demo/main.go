@@ -1,20 +1,17 @@
-// Demo shows the main job on this computer: it starts a local cloud, and in it
-// a sandbox that runs a command and some Python, sleeps, wakes with its
-// variables, and ends. Every line is timed. "make demo" builds and runs it.
+// Demo shows the main job on this computer, as an AI app has it done: an MCP
+// client starts arenero-bridge, which starts what else is needed, and has its
+// tools create a sandbox, run a command and some Python in it, put it to sleep,
+// wake it with its variables, and end it. Every line is timed. "make demo"
+// builds and runs it.
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,15 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
-	"github.com/arenero/arenero/app/internal/agent"
-	"github.com/arenero/arenero/app/internal/microvm"
-	"github.com/arenero/arenero/app/internal/microvm/wire"
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
 )
-
-const image = "arn:aws:lambda:us-east-1:000000000000:microvm-image:arenero-local"
 
 func main() {
 	if err := run(); err != nil {
@@ -42,225 +33,198 @@ func main() {
 func run() (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	dir, err := os.MkdirTemp("", "arenero-demo-")
+	// Short, since sockets are in it, and apart from what the user has.
+	home, err := os.MkdirTemp("", "ar")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	var s session
-	if err := step("start a local cloud", func() (string, error) {
-		err := s.start(ctx, dir)
-		return "on a private socket", err
-	}); err != nil {
-		return err
-	}
+	defer os.RemoveAll(home)
+	s := session{home: home, env: []string{"ARENERO_HOME=" + home, "ARENERO_TOOLSETS=core,fleet", "ARENERO_LANG=en", "ARENERO_MCP_LOG_LEVEL=WARNING"}}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, part := range []struct {
 		what string
 		do   func(context.Context) (string, error)
 	}{
+		{"start the bridge", s.start},
 		{"create a sandbox", s.create},
 		{"run a command", s.command},
-		{"run Python", func(ctx context.Context) (string, error) { return s.python(ctx, "import sys; x = 6 * 7; x") }},
+		{"run Python", func(ctx context.Context) (string, error) { return s.python(ctx, "x = 6 * 7; x") }},
 		{"draw a plot", s.plot},
-		{"suspend", s.suspend},
-		{"wake by a call", func(ctx context.Context) (string, error) { return s.python(ctx, "x + 1") }},
-		{"kill", s.kill},
+		{"suspend", func(ctx context.Context) (string, error) { return s.change(ctx, "suspend_sandbox") }},
+		{"resume", func(ctx context.Context) (string, error) { return s.change(ctx, "resume_sandbox") }},
+		{"Python remembers", func(ctx context.Context) (string, error) { return s.python(ctx, "x + 1") }},
+		{"kill", func(ctx context.Context) (string, error) { return s.change(ctx, "terminate_sandbox") }},
 	} {
-		if err := step(part.what, func() (string, error) { return part.do(ctx) }); err != nil {
-			return err
+		begin := time.Now()
+		got, err := part.do(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.what, err)
 		}
+		fmt.Printf("%-18s %7.1f ms   %s\n", part.what, float64(time.Since(begin).Microseconds())/1000, got)
 	}
 	return nil
 }
 
-// step does one thing, and prints what came of it and how long it took.
-func step(what string, do func() (string, error)) error {
-	begin := time.Now()
-	got, err := do()
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	fmt.Printf("%-22s %7.1f ms   %s\n", what, float64(time.Since(begin).Microseconds())/1000, got)
-	return nil
-}
-
-// A session is a cloud and, once it is created, a sandbox in it.
+// A session is what an MCP host has: a bridge and, once it is created, the id
+// of a sandbox.
 type session struct {
-	cloud  *exec.Cmd
-	socket string
-	api    *microvm.Client
+	home   string
+	env    []string
+	client *client.Client
 	id     string
-	client *agent.Client
 }
 
-// start runs "arenero cloud" from bin, and returns when it can be called.
-func (s *session) start(ctx context.Context, dir string) error {
-	s.socket = filepath.Join(dir, "cloud.sock")
-	s.cloud = exec.Command(filepath.Join("bin", "arenero"), "cloud", "--socket", s.socket, "--data", filepath.Join(dir, "data"), "--json")
-	s.cloud.Stderr = os.Stderr
-	out, err := s.cloud.StdoutPipe()
+// start runs the bridge and lists its tools. Neither needs an engine yet.
+func (s *session) start(ctx context.Context) (string, error) {
+	var err error
+	if s.client, err = client.NewStdioMCPClient(filepath.Join("bin", "arenero-bridge"), s.env); err != nil {
+		return "", fmt.Errorf("%w; \"make build-core\" makes it", err)
+	}
+	var hello mcp.InitializeRequest
+	hello.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	hello.Params.ClientInfo = mcp.Implementation{Name: "demo", Version: "1"}
+	if _, err := s.client.Initialize(ctx, hello); err != nil {
+		return "", err
+	}
+	list, err := s.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := s.cloud.Start(); err != nil {
-		return fmt.Errorf("%w; \"make build-core\" makes it", err)
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
 	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		return errors.Join(errors.New("the cloud ended before it was ready"), s.cloud.Wait())
-	}
-	var key struct{ AccessKeyID, SecretAccessKey, Region string }
-	if err := json.Unmarshal(line, &key); err != nil {
-		return err
-	}
-	s.api = microvm.New(microvm.Options{
-		Region:       key.Region,
-		BaseEndpoint: aws.String("http://lambda." + key.Region + ".amazonaws.com"),
-		Credentials:  credentials.NewStaticCredentialsProvider(key.AccessKeyID, key.SecretAccessKey, ""),
-		HTTPClient: &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx) },
-		}},
-		NoRateLimit: true,
-	})
-	return nil
+	return fmt.Sprintf("%d tools: %s, …", len(names), strings.Join(names[:min(4, len(names))], ", ")), nil
 }
 
-// dial reaches the cloud and, by their names, all VMs in it.
-func (s *session) dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "unix", s.socket)
-}
-
+// close ends the bridge, the engine and all it started.
 func (s *session) close() error {
-	if s.client != nil {
-		s.client.Close()
+	if s.client == nil {
+		return nil
 	}
-	s.cloud.Process.Signal(os.Interrupt)
-	return s.cloud.Wait()
+	err := s.client.Close()
+	engine := exec.Command(filepath.Join("bin", "arenero"), "engine", "--stop")
+	engine.Env = append(os.Environ(), s.env...)
+	if out, stopErr := engine.CombinedOutput(); stopErr != nil {
+		err = errors.Join(err, fmt.Errorf("stop the engine: %w: %s", stopErr, out))
+	}
+	return errors.Join(err, s.endCloud())
+}
+
+// endCloud ends the local cloud. It would end by itself, but it outlives its
+// engine for a while so that the next one finds the sandboxes again.
+func (s *session) endCloud() error {
+	file := filepath.Join(s.home, "state", "cloud", "running.json")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var running struct{ PID int }
+	if err := errors.Join(err, json.Unmarshal(data, &running)); err != nil {
+		return err
+	}
+	cloud, err := os.FindProcess(running.PID)
+	if err != nil {
+		return err
+	}
+	if err := cloud.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	for range 500 { // it takes the file away last
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New("the cloud does not end")
+}
+
+// call has a tool do its work, and reads its result into out.
+func (s *session) call(ctx context.Context, tool string, args map[string]any, out any) (*mcp.CallToolResult, error) {
+	var req mcp.CallToolRequest
+	req.Params.Name, req.Params.Arguments = tool, args
+	res, err := s.client.CallTool(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := mcp.AsTextContent(res.Content[0])
+	if !ok || res.IsError {
+		return nil, fmt.Errorf("%s: %v", tool, res.Content)
+	}
+	return res, json.Unmarshal([]byte(text.Text), out)
 }
 
 func (s *session) create(ctx context.Context) (string, error) {
-	secret := make([]byte, 32)
-	rand.Read(secret)
-	digest := sha256.Sum256(secret)
-	out, err := s.api.RunMicrovm(ctx, &microvm.RunMicrovmInput{
-		ImageIdentifier:          aws.String(image),
-		RunHookPayload:           aws.String(fmt.Sprintf(`{"token_sha256":%q,"v":1}`, hex.EncodeToString(digest[:]))),
-		MaximumDurationInSeconds: aws.Int32(600),
-		IdlePolicy: &wire.IdlePolicy{
-			MaxIdleDurationSeconds: aws.Int32(300), SuspendedDurationSeconds: aws.Int32(300), AutoResumeEnabled: aws.Bool(true),
-		},
-	})
-	if err != nil {
-		return "", err
+	var made struct {
+		ID    string `json:"sandbox_id"`
+		State string `json:"state"`
 	}
-	s.id = *out.MicrovmId
-	s.client, err = agent.NewClient(agent.ClientConfig{
-		Host:        *out.Endpoint,
-		Plain:       true,
-		Dial:        s.dial,
-		AccessToken: base64.RawURLEncoding.EncodeToString(secret),
-		Tokens:      s.mint,
-	})
-	if err != nil {
-		return "", err
-	}
-	health, err := s.client.WaitReady(ctx)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s, agent %s, Python ready", health.SandboxID, health.Version), nil
+	_, err := s.call(ctx, "create_sandbox", map[string]any{}, &made)
+	s.id = made.ID
+	return made.ID + " is " + made.State, err
 }
 
-func (s *session) mint(ctx context.Context) (agent.Token, error) {
-	const minutes = 60
-	out, err := s.api.CreateMicrovmAuthToken(ctx, &microvm.CreateMicrovmAuthTokenInput{
-		MicrovmIdentifier:   &s.id,
-		ExpirationInMinutes: aws.Int32(minutes),
-		AllowedPorts:        []wire.PortSpecification{{Port: aws.Int32(8080)}},
-	})
-	if err != nil {
-		return agent.Token{}, err
+// change puts the sandbox into another state.
+func (s *session) change(ctx context.Context, tool string) (string, error) {
+	var now struct {
+		State string `json:"state"`
 	}
-	return agent.Token{JWE: out.AuthToken["X-aws-proxy-auth"], Expires: time.Now().Add(minutes * time.Minute)}, nil
+	_, err := s.call(ctx, tool, map[string]any{"sandbox_id": s.id}, &now)
+	return now.State, err
 }
 
 func (s *session) command(ctx context.Context) (string, error) {
-	var out strings.Builder
-	cmd := agent.Command{Path: "/bin/bash", Args: []string{"-l", "-c", `echo "$(id -un) in $PWD, $(ls -d /home/* | wc -l) home, $(ps ax 2>/dev/null | wc -l) processes"`}}
-	exit, err := s.client.Start(ctx, cmd, func(e agent.ProcessEvent) error {
-		out.Write(e.Data)
-		return nil
-	})
-	if err != nil {
-		return "", err
+	var out struct {
+		Stdout   string `json:"stdout"`
+		ExitCode int    `json:"exit_code"`
 	}
-	return fmt.Sprintf("%s (exit code %d)", strings.TrimSpace(out.String()), exit.Code), nil
+	_, err := s.call(ctx, "run_command", map[string]any{
+		"cmd": `echo "$(id -un) in $PWD, with $(ls -d /proc/[0-9]* | wc -l) processes to see"`, "sandbox_id": s.id,
+	}, &out)
+	return fmt.Sprintf("%s (exit code %d)", strings.TrimSpace(out.Stdout), out.ExitCode), err
 }
 
-// python runs code and returns the value of its last expression.
+// cell runs code and fails if it raised.
+func (s *session) cell(ctx context.Context, code string) (text string, res *mcp.CallToolResult, err error) {
+	var out struct {
+		Text  *string `json:"text"`
+		Error *struct {
+			Name, Value string
+		} `json:"error"`
+	}
+	res, err = s.call(ctx, "run_code", map[string]any{"code": code, "sandbox_id": s.id}, &out)
+	switch {
+	case err != nil:
+	case out.Error != nil:
+		err = fmt.Errorf("%s: %s", out.Error.Name, out.Error.Value)
+	case out.Text != nil:
+		text = *out.Text
+	}
+	return text, res, err
+}
+
+// python runs code and shows the value of its last expression.
 func (s *session) python(ctx context.Context, code string) (string, error) {
-	data, err := s.run(ctx, code)
-	return code + "  ⇒  " + data["text/plain"], err
+	text, _, err := s.cell(ctx, code)
+	return code + "  ⇒  " + text, err
 }
 
 func (s *session) plot(ctx context.Context) (string, error) {
-	data, err := s.run(ctx, `import matplotlib.pyplot as plt
-plt.plot([n * n for n in range(10)]);
-plt.gcf()`)
+	_, res, err := s.cell(ctx, `import matplotlib.pyplot as plt
+plt.plot([n * n for n in range(10)])
+plt.show()`)
 	if err != nil {
 		return "", err
 	}
-	png, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(data["image/png"], "\n", ""))
-	if err != nil || len(png) == 0 {
-		return "", fmt.Errorf("no picture came: %v", err)
-	}
-	file := filepath.Join("bin", "demo-plot.png")
-	if err := os.WriteFile(file, png, 0o644); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d bytes of PNG, kept in %s", len(png), file), nil
-}
-
-// run runs code and returns all forms of what it shows, the last of a kind.
-func (s *session) run(ctx context.Context, code string) (map[string]string, error) {
-	data := map[string]string{}
-	var raised error
-	_, err := s.client.Execute(ctx, agent.Cell{Code: code}, func(e agent.CellEvent) error {
-		if e.Error != nil {
-			raised = fmt.Errorf("%s: %s", e.Error.Name, e.Error.Value)
-		}
-		if e.Result != nil {
-			for kind, value := range e.Result.Data {
-				data[kind] = value
+	for _, block := range res.Content {
+		if image, ok := mcp.AsImageContent(block); ok {
+			png, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(image.Data, "\n", ""))
+			if err != nil {
+				return "", err
 			}
+			file := filepath.Join("bin", "demo-plot.png")
+			return fmt.Sprintf("%d bytes of %s, kept in %s", len(png), image.MIMEType, file), os.WriteFile(file, png, 0o644)
 		}
-		return nil
-	})
-	return data, errors.Join(err, raised)
-}
-
-func (s *session) suspend(ctx context.Context) (string, error) {
-	if _, err := s.api.SuspendMicrovm(ctx, &microvm.SuspendMicrovmInput{MicrovmIdentifier: &s.id}); err != nil {
-		return "", err
 	}
-	return s.until(ctx, wire.MicrovmStateSuspended)
-}
-
-func (s *session) kill(ctx context.Context) (string, error) {
-	if _, err := s.api.TerminateMicrovm(ctx, &microvm.TerminateMicrovmInput{MicrovmIdentifier: &s.id}); err != nil {
-		return "", err
-	}
-	return s.until(ctx, wire.MicrovmStateTerminated)
-}
-
-// until polls the VM until it is in state want.
-func (s *session) until(ctx context.Context, want wire.MicrovmState) (string, error) {
-	for {
-		out, err := s.api.GetMicrovm(ctx, &microvm.GetMicrovmInput{MicrovmIdentifier: &s.id})
-		if err != nil || out.State == want {
-			return string(want), err
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	return "", errors.New("no picture came")
 }
