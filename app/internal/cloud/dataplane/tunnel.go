@@ -221,6 +221,16 @@ func (t *tunnel) passUp(f frame) error {
 		return t.windowUp(f)
 	}
 	t.mu.Lock()
+	if st := t.streams[f.stream]; st != nil && !st.passed && t.app != nil {
+		// Another stream has brought the app, whose windows the client has been
+		// told: more may come than can be kept.
+		t.mu.Unlock()
+		select {
+		case <-st.decided:
+		case <-t.done:
+		}
+		t.mu.Lock()
+	}
 	app, st, last, refused := t.app, t.streams[f.stream], t.last, t.refused[f.stream]
 	end := f.kind == frameData && f.has(flagEndStream)
 	if refused && end {
