@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +23,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Programs that these tests send signals to must not find them ignored, as
+	// nohup and shells in the background would have it.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	testscript.Main(tidy{m}, map[string]func(){"arenero": main, "images": images, "deafen": deafen})
 }
 
