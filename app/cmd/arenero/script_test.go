@@ -23,13 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Programs that these tests send signals to must not find them ignored, as
-	// nohup and shells in the background would have it.
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
-		}
-	}
 	testscript.Main(tidy{m}, map[string]func(){"arenero": main, "images": images, "deafen": deafen})
 }
 
@@ -38,6 +31,13 @@ type tidy struct{ *testing.M }
 
 func (t tidy) Run() int {
 	defer os.RemoveAll(programsDir())
+	// Programs that these tests send signals to must not find them ignored, as
+	// nohup and shells in the background would have it.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	return t.M.Run()
 }
 
