@@ -344,22 +344,40 @@ func (r *recorder) WriteHeader(status int) { r.status = status }
 // A session with a call in flight is not idle.
 func TestHTTPSweepSparesBusySessions(t *testing.T) {
 	s, g := testServer(t, Config{})
-	w := serve(t, s, HTTPConfig{IdleTime: time.Millisecond})
-	sess := w.begin()
-	got := make(chan []reply, 1)
-	go func() { got <- w.call(toolCall(1, "wait", `{"gate":"a"}`), sess) }()
+	h, err := s.HTTP(HTTPConfig{Host: "h:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	do := func(body, session string) *recorder {
+		r, err := http.NewRequest(http.MethodPost, Endpoint, strings.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		r.Host = "h:1"
+		r.Header.Set("Content-Type", "application/json")
+		if session != "" {
+			r.Header.Set(headerSession, session)
+		}
+		w := &recorder{header: http.Header{}}
+		h.ServeHTTP(w, r)
+		return w
+	}
+	sess := do(hello, "").header.Get(headerSession)
+	got := make(chan *recorder, 1)
+	go func() { got <- do(toolCall(1, "wait", `{"gate":"a"}`), sess) }()
 	select {
 	case <-g.started:
-	case r := <-got: // swept between the two requests, as it may be
-		t.Logf("no call: %v", r)
-		return
+	case w := <-got:
+		t.Fatalf("no call: %d %s", w.status, w.body.String())
 	}
-	for range 100 { // the sweeper runs each millisecond
-		w.begin()
-	}
+	h.sessions.sweep(time.Now().Add(2 * idleTime))
 	close(g.gate("a"))
-	if r := <-got; len(r) != 1 || r[0].Result.IsError {
-		t.Errorf("the call in a busy session failed: %v", r)
+	if w := <-got; w.status != http.StatusOK || strings.Contains(w.body.String(), `"isError":true`) {
+		t.Errorf("the call in a busy session failed: %d %s", w.status, w.body.String())
+	}
+	if w := do(toolCall(2, "wait", `{"gate":"a"}`), sess); w.status != http.StatusOK {
+		t.Errorf("the session was swept while it was busy: %d %s", w.status, w.body.String())
 	}
 }
 
