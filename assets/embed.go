@@ -25,19 +25,29 @@ type Texts struct {
 }
 
 // Load returns the texts of a language; English if there is no such language.
-func Load(language string) Texts {
+// Parts are further files of texts, such as "hosts", for programs that show
+// them: the others do not spend time on reading them.
+func Load(language string, parts ...string) Texts {
 	if language != Spanish {
 		language = English
 	}
-	raw, err := files.ReadFile("translation/" + language + ".json")
+	t := Texts{Language: language}
+	t.read(language)
+	for _, part := range parts {
+		t.read(part + "." + language)
+	}
+	return t
+}
+
+// read adds the texts of one file.
+func (t *Texts) read(name string) {
+	raw, err := files.ReadFile("translation/" + name + ".json")
 	if err != nil {
 		panic(err) // it is built in
 	}
-	t := Texts{Language: language}
 	if err := json.Unmarshal(raw, &t.byKey); err != nil {
-		panic(fmt.Errorf("translation %s: %w", language, err)) // and a test has read it
+		panic(fmt.Errorf("translation %s: %w", name, err)) // and a test has read it
 	}
-	return t
 }
 
 // Get returns a text with its {names} replaced: args are names and values in
