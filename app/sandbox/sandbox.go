@@ -3,7 +3,10 @@
 // JSON forms are those of the control socket.
 package sandbox
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // A State is where a sandbox is in its life: the states of the cloud, and those
 // that only we know of. Others may appear; treat them as alive.
@@ -76,7 +79,30 @@ type Spec struct {
 	Name     string            `json:"name,omitempty"`
 	Keep     bool              `json:"keep,omitempty"` // don't end it with the lease
 	Env      map[string]string `json:"env,omitempty"`  // of everything that runs in it
+	// AccessToken opens the agent of the new sandbox, so that whoever else has
+	// it can reach the sandbox too: at least 16 bytes in base64url. "" is a
+	// random one that nobody else has.
+	AccessToken Secret `json:"access_token,omitempty"`
 }
+
+// A Secret is a text that shows nowhere but on the control socket: what prints
+// or logs one gets a mark in its place.
+type Secret string
+
+const hidden = "[secret]"
+
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+// GoString is what %#v prints.
+func (s Secret) GoString() string { return s.String() }
+
+// LogValue is what a log gets.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // ProfileLocal is the profile that runs sandboxes on this computer.
 const ProfileLocal = "local"
@@ -89,6 +115,9 @@ type Profile struct {
 	// Env are the AWS_ variables of whoever asks. They may hold secrets: they
 	// are never logged, written down, or shown.
 	Env map[string]string `json:"env,omitempty"`
+	// Connection is the host's entry on whose behalf it is asked. The engine
+	// lets the profile of that entry go first.
+	Connection string `json:"connection,omitempty"`
 }
 
 // A Lease is one connection's claim to a sandbox of its own, which is made by

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ const (
 	MinIdle    = time.Minute
 	MaxCode    = 1 << 20
 	MaxArgs    = 2 << 20 // bytes of all arguments together
+	MinToken   = 16      // bytes of an access token, as it is decoded
+	maxToken   = 1024    // characters of one: it travels in a header of each call
 )
 
 func invalid(format string, args ...any) error {
@@ -107,8 +110,18 @@ func (s *Spec) Validate() error {
 		return invalid("idle is not 0, nor from %s to %s in whole seconds", MinIdle, MaxTimeout)
 	case len(s.Name) > MaxID || !utf8.ValidString(s.Name):
 		return invalid("the name is too long, or not UTF-8")
+	case s.AccessToken != "" && !s.AccessToken.isToken():
+		return invalid("the access token is not %d bytes or more in base64url", MinToken)
+	case s.Profile.Connection != "":
+		return checkID("connection", s.Profile.Connection)
 	}
 	return nil
+}
+
+// isToken reports whether an agent would take s for a token.
+func (s Secret) isToken() bool {
+	raw, err := base64.RawURLEncoding.DecodeString(string(s))
+	return err == nil && len(raw) >= MinToken && len(s) <= maxToken
 }
 
 func checkTimeout(d time.Duration) error {

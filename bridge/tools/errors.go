@@ -15,10 +15,11 @@ import (
 // transition is when to try again where the engine does not say.
 const transition = 3 * time.Second
 
-// local reports whether sandboxes are made on this computer.
+// local reports whether sandboxes may be made on this computer. Where those of
+// a connection are made the engine knows alone.
 func (s *set) local() bool {
-	name := s.Spec.Profile.Name
-	return name == "" || name == sandbox.ProfileLocal
+	p := s.Spec.Profile
+	return p.Name == "" || p.Name == sandbox.ProfileLocal || p.Connection != ""
 }
 
 // ready sees to the lease that a call is for. It refuses one for which a sandbox
@@ -81,7 +82,7 @@ func (s *set) explain(err error) error {
 
 // why is the reason as it goes into a sentence of ours.
 func why(e *sandbox.Error) string {
-	return strings.TrimRight(strings.TrimPrefix(e.Msg, "agent: "), ".")
+	return strings.TrimRight(e.Msg, ".")
 }
 
 func detail(e *sandbox.Error, name string) string {

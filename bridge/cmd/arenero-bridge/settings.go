@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -76,12 +75,13 @@ func configure(args []string, lookup func(string) (string, bool), all []string) 
 	}
 	// The value itself may show nowhere.
 	if token, variable := env.twins("ACCESS_TOKEN"); token != "" {
-		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(token, "="))
-		if err != nil || len(raw) < 16 {
+		st.spec.AccessToken = sandbox.Secret(strings.TrimRight(token, "="))
+		if (&sandbox.Spec{AccessToken: st.spec.AccessToken}).Validate() != nil {
 			env.fail("start.token", "variable", variable)
 		}
 	}
 	st.spec.Profile = profile(env)
+	st.spec.Profile.Connection = st.connection
 	st.toolsets = st.chooseToolsets(env)
 	if env.err != nil {
 		return nil, env.err
@@ -118,15 +118,19 @@ func (st *settings) times(env *environ) {
 	st.spec.Timeout, st.spec.Idle = time.Duration(timeout)*time.Second, time.Duration(idle)*time.Second
 }
 
-// chooseToolsets returns what is served: the six tools of rayito-mcp, unless a
-// host entry of ours asks for more, or the environment.
+// chooseToolsets returns what is served: what the environment asks for, else
+// what the id of a host entry of ours says, which is all unless it names some,
+// else the six tools of rayito-mcp.
 func (st *settings) chooseToolsets(env *environ) []tools.Toolset {
-	text := env.get("ARENERO_TOOLSETS")
+	text, variable := env.get("ARENERO_TOOLSETS"), "ARENERO_TOOLSETS"
 	if text == "" {
-		if st.connection != "" {
+		if st.connection == "" {
+			return []tools.Toolset{tools.Core}
+		}
+		text, variable = strings.Join(sandbox.ConnectionToolsets(st.connection), ","), "--connection"
+		if text == "" {
 			return tools.Toolsets()
 		}
-		return []tools.Toolset{tools.Core}
 	}
 	var chosen []tools.Toolset
 	known := map[tools.Toolset]bool{}
@@ -138,7 +142,7 @@ func (st *settings) chooseToolsets(env *environ) []tools.Toolset {
 	for part := range strings.SplitSeq(text, ",") {
 		t := tools.Toolset(strings.ToLower(strings.TrimSpace(part)))
 		if !known[t] {
-			env.fail("start.choice", "variable", "ARENERO_TOOLSETS", "choices", strings.Join(names, ", "), "value", strconv.Quote(part))
+			env.fail("start.choice", "variable", variable, "choices", strings.Join(names, ", "), "value", strconv.Quote(part))
 			return nil
 		}
 		chosen = append(chosen, t)

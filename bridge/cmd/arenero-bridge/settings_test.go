@@ -248,6 +248,9 @@ func TestToolsets(t *testing.T) {
 		{vars{}, []string{"--connection", "c-1"}, "core fleet jobs"},
 		{vars{"ARENERO_TOOLSETS": "core, JOBS"}, nil, "core jobs"},
 		{vars{"ARENERO_TOOLSETS": "core"}, []string{"--connection=c-1"}, "core"},
+		{vars{}, []string{"--connection", "c_aaaaaaaaaaa2"}, "core fleet jobs"},
+		{vars{}, []string{"--connection", "c_aaaaaaaaaaa2_core-jobs"}, "core jobs"},
+		{vars{"ARENERO_TOOLSETS": "fleet"}, []string{"--connection", "c_aaaaaaaaaaa2_core-jobs"}, "fleet"},
 	} {
 		st, err := read(t, tt.vars, tt.args...)
 		if err != nil {
@@ -263,6 +266,9 @@ func TestToolsets(t *testing.T) {
 	}
 	if _, err := read(t, vars{"ARENERO_TOOLSETS": "core,gpu"}); err == nil || !strings.Contains(err.Error(), "ARENERO_TOOLSETS") {
 		t.Errorf("gpu: %v", err)
+	}
+	if _, err := read(t, vars{}, "--connection", "c_aaaaaaaaaaa2_core-gpu"); err == nil || !strings.Contains(err.Error(), "--connection") || !strings.Contains(err.Error(), "gpu") {
+		t.Errorf("gpu in an id: %v", err)
 	}
 }
 
