@@ -128,6 +128,72 @@ func TestEngineKilledInACommand(t *testing.T) {
 	}
 }
 
+// TestEngineKilledInACell kills the engine while a cell counts, and stops it in
+// order while another does. The cell runs once, and all its output and its
+// result arrive.
+func TestEngineKilledInACell(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func(t *testing.T, r *engineRig, pid int)
+	}{
+		{"killed", func(_ *testing.T, _ *engineRig, pid int) { kill9(pid) }},
+		{"stopped", func(t *testing.T, r *engineRig, _ int) {
+			if err := newClientAt(r.home).Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newEngineRig(t)
+			lease, _ := r.hold(t, nil)
+			_, exit := r.run(t, lease, "true")
+			pid := r.enginePID(t)
+			s := &said{}
+			ended := false
+			again, err := r.client.RunCode(t.Context(), sandbox.Cell{
+				ID: uuid.NewString(), Target: sandbox.Target{Lease: lease}, Timeout: 10 * time.Minute,
+				Code: `import time
+with open('/tmp/runs', 'a') as f: print('run', file=f)
+for i in range(1, 21):
+    print(i, flush=True)
+    time.sleep(0.05)
+6*7`,
+			}, func(o sandbox.Output) error {
+				if err := s.emit(o); err != nil {
+					return err
+				}
+				if strings.Contains(s.stdout.String(), "5\n") && !ended {
+					ended = true
+					tt.end(t, r, pid)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want strings.Builder
+			for i := range 20 {
+				fmt.Fprintln(&want, i+1)
+			}
+			if got := s.stdout.String(); got != want.String() || s.exception != nil {
+				t.Errorf("output %q, exception %+v", got, s.exception)
+			}
+			if len(s.results) != 1 || s.results[0].Data["text/plain"] != "42" || again.Count != 1 || again.Sandbox != exit.Sandbox {
+				t.Errorf("results %+v, exit %+v, want 42 of the first cell in %s", s.results, again, exit.Sandbox)
+			}
+			if !slices.Contains(s.notices, sandbox.NoticeAgain) || slices.Contains(s.notices, sandbox.NoticeLost) {
+				t.Errorf("notices %v", s.notices)
+			}
+			if now := r.enginePID(t); now == pid {
+				t.Error("it is the same engine")
+			}
+			if s, _ := r.run(t, lease, "wc -l </tmp/runs"); strings.TrimSpace(s.stdout.String()) != "1" {
+				t.Errorf("it ran %s times", s.stdout.String())
+			}
+		})
+	}
+}
+
 // TestEngineCloudKilled kills the cloud while a command runs.
 func TestEngineCloudKilled(t *testing.T) {
 	r := newEngineRig(t)

@@ -224,7 +224,7 @@ func (r *run) pump(ctx context.Context, start starter) {
 	exit, err := r.inside(ctx, start)
 	switch {
 	case err == nil:
-	case f.base.Err() != nil:
+	case f.isClosed():
 		err = errClosing() // the next engine goes on
 	case ctx.Err() != nil:
 		err = &sandbox.Error{Code: sandbox.Canceled, Msg: "cancelled", Err: err}

@@ -28,6 +28,7 @@ const (
 	unseenEvery  = 60 * time.Second
 	slowestEvery = 5 * time.Minute
 	settleTime   = 30 * time.Second // in which a new VM may be missing from lists
+	overdue      = 15 * time.Second // beyond a life, for the cloud to have ended it: then we do
 )
 
 // A Config says what a Fleet works with. All but Clock and Log are required.
@@ -98,17 +99,34 @@ func (f *Fleet) Serve(ctx context.Context) error {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
+	// First the connections: a cell whose call is cancelled is interrupted, and
+	// one whose connection is lost goes on for whoever comes back.
+	f.closeAgents()
 	f.stop()
 	f.work.Wait()
+	f.closeAgents()
+	return ctx.Err()
+}
+
+// closeAgents ends all connections to agents.
+func (f *Fleet) closeAgents() {
 	f.mu.Lock()
-	agents := f.boxes
-	f.mu.Unlock()
-	for _, b := range agents {
+	var agents []Agent
+	for _, b := range f.boxes {
 		if b.agent != nil {
-			b.agent.Close()
+			agents = append(agents, b.agent)
 		}
 	}
-	return ctx.Err()
+	f.mu.Unlock()
+	for _, a := range agents {
+		a.Close()
+	}
+}
+
+func (f *Fleet) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
 }
 
 // begin runs work until it ends by itself or the fleet does. f.mu is held.
