@@ -219,7 +219,8 @@ func (g *guest) Remove(ctx context.Context, r sandbox.FileRequest) error {
 }
 
 // guestError is the one table from what an agent fails with to our codes. What
-// a callback failed with is passed on as it is.
+// a callback failed with is passed on as it is. That an agent says it is of no
+// use to whoever reads it.
 func guestError(err error) error {
 	if err == nil {
 		return nil
@@ -228,7 +229,7 @@ func guestError(err error) error {
 	if !ok {
 		return err
 	}
-	e := &sandbox.Error{Code: sandbox.Internal, Msg: a.Msg, Hint: a.Hint, Retryable: a.Retryable, Err: a.Err}
+	e := &sandbox.Error{Code: sandbox.Internal, Msg: strings.TrimPrefix(a.Msg, "agent: "), Hint: a.Hint, Retryable: a.Retryable, Err: a.Err}
 	if code, ok := guestCodes[a.Code]; ok {
 		e.Code = code
 	}

@@ -277,6 +277,11 @@ func call[T any](ctx context.Context, f *Fleet, t sandbox.Target, tell func(sand
 	if err != nil {
 		return none, err
 	}
+	if tell != nil { // a command tells that by itself
+		if err := tell(sandbox.Output{Notice: sandbox.NoticeStarted, Sandbox: b.ID}); err != nil {
+			return none, err
+		}
+	}
 	agent, err := f.enter(b)
 	if err != nil {
 		return none, err

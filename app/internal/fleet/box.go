@@ -49,6 +49,7 @@ type record struct {
 type box struct {
 	record
 	profile sandbox.Profile    // with what is not kept on disk
+	token   string             // the access token that was asked for; "" is a new one
 	cloud   Cloud              // nil until it is needed
 	agent   Agent              // nil until the VM is known
 	made    chan struct{}      // closed when the attempt is over, for now

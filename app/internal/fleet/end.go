@@ -133,15 +133,7 @@ func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, l := range f.leases {
-		if l.box != b {
-			continue
-		}
-		l.box = nil
-		if l.ID != by {
-			l.lost, l.gone, l.goneKey = b.ID, b.goneWithLocked(sandbox.EndAsked), b.Key
-		}
-	}
+	f.partLocked(b, sandbox.EndAsked, by)
 	f.endLocked(b, sandbox.EndAsked)
 	for b.EndReason == "" && !f.closed {
 		changed := f.changed
@@ -156,6 +148,20 @@ func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
 		}
 	}
 	return nil
+}
+
+// partLocked takes b from its leases. All but that of by are told so by their
+// next call.
+func (f *Fleet) partLocked(b *box, why sandbox.EndReason, by string) {
+	for _, l := range f.leases {
+		if l.box != b {
+			continue
+		}
+		l.box = nil
+		if l.ID != by {
+			l.lost, l.gone, l.goneKey = b.ID, b.goneWithLocked(why), b.Key
+		}
+	}
 }
 
 func (b *box) goneWithLocked(why sandbox.EndReason) *sandbox.Error {

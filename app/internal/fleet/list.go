@@ -107,7 +107,7 @@ func (f *Fleet) List(ctx context.Context, r sandbox.ListRequest) ([]sandbox.Sand
 		r.Profile.Name = sandbox.ProfileLocal
 	}
 	f.mu.Lock()
-	f.reachLocked(r.Profile)
+	f.reachLocked(r.Profile).want(r.Template)
 	f.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()

@@ -59,6 +59,7 @@ func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 			},
 		},
 		profile: spec.Profile,
+		token:   string(spec.AccessToken),
 		made:    make(chan struct{}),
 	}
 	if b.profile.Name == "" {
@@ -193,9 +194,7 @@ func (f *Fleet) dropLocked(b *box) {
 
 // launch writes down what is wanted, and asks the cloud for it.
 func (f *Fleet) launch(ctx context.Context, b *box) error {
-	raw := make([]byte, 32)
-	rand.Read(raw)
-	s := secrets{Token: base64.RawURLEncoding.EncodeToString(raw), Env: b.Request.Env}
+	s := secrets{Token: cmp.Or(b.token, newToken()), Env: b.Request.Env}
 	if err := checkEnv(s.Env); err != nil {
 		return err
 	}
@@ -218,6 +217,13 @@ func (f *Fleet) launch(ctx context.Context, b *box) error {
 		return err
 	}
 	return f.run(ctx, b, s)
+}
+
+// newToken makes an access token that nobody else has.
+func newToken() string {
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // run asks the cloud for b, until there is an answer or it is in doubt.

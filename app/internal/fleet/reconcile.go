@@ -12,11 +12,32 @@ import (
 // A reach is what is known of one profile's cloud.
 type reach struct {
 	profile sandbox.Profile
-	asked   time.Time      // when it was last asked for a list
-	every   time.Duration  // between two lists, while it refuses
-	busy    bool           // being asked
-	err     *sandbox.Error // of the last list
-	orphans []VM           // that are not ours, of the images we use
+	asked   time.Time       // when it was last asked for a list
+	every   time.Duration   // between two lists, while it refuses
+	busy    bool            // being asked
+	err     *sandbox.Error  // of the last list
+	orphans []VM            // that are not ours, of the images we use or were asked for
+	wanted  map[string]bool // images that somebody listed, by name or ARN
+}
+
+// want has the lists of r show all that runs image, whoever made it.
+func (r *reach) want(image string) {
+	if image == "" {
+		return
+	}
+	if r.wanted == nil {
+		r.wanted = map[string]bool{}
+	}
+	r.wanted[image] = true
+}
+
+func (r *reach) wants(arn string) bool {
+	for image := range r.wanted {
+		if isImage(image, arn) {
+			return true
+		}
+	}
+	return false
 }
 
 // seeLocked takes in what a cloud says of b, and reports whether that is an
@@ -101,6 +122,11 @@ func (f *Fleet) due() time.Duration {
 		if b.ID != "" && !b.EndsAt.IsZero() && soon(b.EndsAt.Add(3*time.Second)) {
 			lists[b.Profile] = true
 		}
+		if b.Ending == "" && soon(b.overdueLocked()) {
+			f.log.Warn("sandbox outlives its time", "sandbox", b.ID)
+			f.partLocked(b, sandbox.EndExpired, "")
+			f.endLocked(b, sandbox.EndExpired)
+		}
 	}
 	for name, r := range f.profiles {
 		if r.busy || !f.wantedLocked(name) {
@@ -116,6 +142,20 @@ func (f *Fleet) due() time.Duration {
 		}
 	}
 	return max(next, time.Millisecond)
+}
+
+// overdueLocked is when the cloud should have ended b long since. It goes by
+// when we asked for it, if that makes it later: our clock need not be the
+// cloud's.
+func (b *box) overdueLocked() time.Time {
+	if b.ID == "" || b.EndsAt.IsZero() {
+		return time.Time{}
+	}
+	at := b.EndsAt
+	if ours := b.AskedAt.Add(b.Request.Life); ours.After(at) {
+		at = ours
+	}
+	return at.Add(overdue)
 }
 
 func (f *Fleet) intervalLocked() time.Duration {
@@ -203,7 +243,7 @@ func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
 		seen[vm.ID] = true
 		b := known[vm.ID]
 		switch {
-		case b == nil && vm.State != sandbox.Terminated && (p.Name == sandbox.ProfileLocal || images[vm.Image]):
+		case b == nil && vm.State != sandbox.Terminated && (p.Name == sandbox.ProfileLocal || images[vm.Image] || r.wants(vm.Image)):
 			r.orphans = append(r.orphans, vm)
 		case b == nil || b.EndReason != "":
 		case vm.State == sandbox.Terminated:
