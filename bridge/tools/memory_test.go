@@ -107,6 +107,7 @@ func (m *memory) enter(t sandbox.Target, tell func(sandbox.Output) error) (*box,
 		m.asleep = false
 		tell(sandbox.Output{Notice: sandbox.NoticeResuming, Sandbox: b.ID})
 	}
+	tell(sandbox.Output{Notice: sandbox.NoticeStarted, Sandbox: b.ID})
 	return b, nil
 }
 
