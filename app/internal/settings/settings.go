@@ -1,0 +1,202 @@
+// Package settings keeps what the user has chosen, and which entries of ours
+// the hosts have: one small file, without secrets, that several programs may
+// read and change at once.
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/arenero/arenero/app/internal/atomicfile"
+	"github.com/arenero/arenero/app/internal/paths"
+)
+
+// Settings are all that is kept. What a newer version has put there besides is
+// kept as well, and shows nowhere.
+type Settings struct {
+	Language       string       // "en" or "es"; "" is that of the system
+	DefaultProfile string       // of new connections; "" is "local"
+	Connections    []Connection // in the order in which they were made
+	rest           []field
+}
+
+// A Connection is one entry of ours in a host's file.
+type Connection struct {
+	ID       string    // is all that the entry says of it
+	Host     string    // of the table of hosts
+	Scope    string    // which of the host's files
+	File     string    // where the entry is
+	Name     string    // of the entry
+	Profile  string    // where its sandboxes run
+	Toolsets []string  // nil is the usual ones
+	HTTP     string    // address that the entry has in place of a command; "" is none
+	Created  time.Time // when it was made
+	rest     []field
+}
+
+// Find returns the connection with an id.
+func (s *Settings) Find(id string) (Connection, bool) {
+	i := slices.IndexFunc(s.Connections, func(c Connection) bool { return c.ID == id })
+	if i < 0 {
+		return Connection{}, false
+	}
+	return s.Connections[i], true
+}
+
+// Put adds a connection, or replaces the one with its id.
+func (s *Settings) Put(c Connection) {
+	i := slices.IndexFunc(s.Connections, func(o Connection) bool { return o.ID == c.ID })
+	if i < 0 {
+		s.Connections = append(s.Connections, c)
+		return
+	}
+	c.rest = s.Connections[i].rest
+	s.Connections[i] = c
+}
+
+// Drop forgets the connection with an id.
+func (s *Settings) Drop(id string) {
+	s.Connections = slices.DeleteFunc(s.Connections, func(c Connection) bool { return c.ID == id })
+}
+
+// A File is where settings are kept. Any number of processes may use one.
+type File struct{ path string }
+
+// Open returns the settings in a folder. Neither need exist.
+func Open(dir string) *File { return &File{filepath.Join(dir, "settings.json")} }
+
+// Path is where the file is, for people.
+func (f *File) Path() string { return f.path }
+
+// Read returns the settings as they are now: none where there is no file.
+func (f *File) Read() (Settings, error) {
+	s, _, err := f.read()
+	return s, err
+}
+
+// Change reads the settings, has edit change them, and writes them, with nobody
+// else's change in between. It waits for its turn as long as ctx lasts. Nothing
+// is written if edit fails or changes nothing.
+func (f *File) Change(ctx context.Context, edit func(*Settings) error) error {
+	if err := paths.Private(filepath.Dir(f.path)); err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, f.path+".lock")
+	if err != nil {
+		return fmt.Errorf("lock settings: %w", err)
+	}
+	defer unlock()
+	s, before, err := f.read()
+	if err != nil {
+		return err
+	}
+	if err := edit(&s); err != nil {
+		return err
+	}
+	after, err := s.encode()
+	if err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	return atomicfile.WriteSync(f.path, after, 0o600)
+}
+
+// read returns the settings, and the file as it is.
+func (f *File) read() (Settings, []byte, error) {
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Settings{}, nil, nil
+	}
+	if err != nil {
+		return Settings{}, nil, fmt.Errorf("read settings: %w", err)
+	}
+	var s Settings
+	if err := s.decode(text); err != nil {
+		return Settings{}, nil, fmt.Errorf("read settings: %s is damaged: %w; mend it, or move it away to start afresh", f.path, err)
+	}
+	return s, text, nil
+}
+
+func (s *Settings) decode(text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	all, err := fieldsOf(text)
+	if err != nil {
+		return err
+	}
+	var connections []json.RawMessage
+	s.rest, err = take(all, map[string]any{"language": &s.Language, "default_profile": &s.DefaultProfile, "connections": &connections})
+	if err != nil {
+		return err
+	}
+	for _, raw := range connections {
+		var c Connection
+		if err := c.decode(raw); err != nil {
+			return fmt.Errorf("connections: %w", err)
+		}
+		s.Connections = append(s.Connections, c)
+	}
+	return nil
+}
+
+func (c *Connection) decode(raw json.RawMessage) error {
+	all, err := fieldsOf(raw)
+	if err != nil {
+		return err
+	}
+	c.rest, err = take(all, map[string]any{
+		"id": &c.ID, "host": &c.Host, "scope": &c.Scope, "file": &c.File, "name": &c.Name, "profile": &c.Profile,
+		"toolsets": &c.Toolsets, "http": &c.HTTP, "created": &c.Created,
+	})
+	return err
+}
+
+func (s *Settings) encode() ([]byte, error) {
+	var connections []json.RawMessage
+	for _, c := range s.Connections {
+		raw, err := c.encode()
+		if err != nil {
+			return nil, err
+		}
+		connections = append(connections, raw)
+	}
+	compact, err := object([]entry{
+		{"language", s.Language, s.Language == ""},
+		{"default_profile", s.DefaultProfile, s.DefaultProfile == ""},
+		{"connections", connections, len(connections) == 0},
+	}, s.rest)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, compact, "", "  "); err != nil {
+		return nil, err
+	}
+	text.WriteByte('\n')
+	return text.Bytes(), nil
+}
+
+func (c *Connection) encode() (json.RawMessage, error) {
+	return object([]entry{
+		{"id", c.ID, false},
+		{"host", c.Host, false},
+		{"scope", c.Scope, c.Scope == ""},
+		{"file", c.File, c.File == ""},
+		{"name", c.Name, false},
+		{"profile", c.Profile, c.Profile == ""},
+		{"toolsets", c.Toolsets, len(c.Toolsets) == 0},
+		{"http", c.HTTP, c.HTTP == ""},
+		{"created", c.Created, c.Created.IsZero()},
+	}, c.rest)
+}
