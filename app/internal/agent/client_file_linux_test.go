@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -85,16 +86,16 @@ func TestClientFileCuts(t *testing.T) {
 	r := newClientRig(t, false, nil)
 	want := make([]byte, 5<<20+123)
 	rand.Read(want)
-	cuts := 0
+	var seen, cuts atomic.Int64
 	r.proxy.set(func(method string, w http.ResponseWriter) http.ResponseWriter {
 		switch method {
 		case "Write":
-			if cuts++; cuts < 3 {
+			if cuts.Add(1) < maxBarren {
 				panic(http.ErrAbortHandler)
 			}
 		case "Read":
-			if cuts++; cuts < 8 {
-				return &cutter{w, 600_000 * cuts}
+			if n := cuts.Add(1); n < 8 {
+				return &cutter{w, 600_000 * int(n), past(&seen)}
 			}
 		}
 		return w
@@ -105,13 +106,16 @@ func TestClientFileCuts(t *testing.T) {
 	if got, err := os.ReadFile(r.path("f")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("what was written differs, %v", err)
 	}
-	cuts = 0
+	cuts.Store(0)
 	var got bytes.Buffer
-	n, err := r.ReadFile(t.Context(), "f", "", &got)
-	if err != nil || n != int64(len(want)) || !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("read %d of %d bytes after %d cuts, %v", n, len(want), cuts, err)
+	n, err := r.ReadFile(t.Context(), "f", "", writerFunc(func(b []byte) (int, error) {
+		seen.Add(int64(len(b)))
+		return got.Write(b)
+	}))
+	if err != nil || n != int64(len(want)) || !bytes.Equal(got.Bytes(), want) || cuts.Load() != 8 {
+		t.Errorf("read %d of %d bytes over %d connections, %v", n, len(want), cuts.Load(), err)
 	}
-	cuts = 0
+	cuts.Store(0)
 	if _, err := r.WriteFile(t.Context(), Upload{Path: "f", Content: io.MultiReader(bytes.NewReader(want))}); CodeOf(err) != CodeAway {
 		t.Errorf("write of what can't be rewound, cut = %v", err)
 	}
@@ -124,7 +128,7 @@ func TestClientFileChanged(t *testing.T) {
 	}
 	r.proxy.set(func(method string, w http.ResponseWriter) http.ResponseWriter {
 		if method == "Read" {
-			return &cutter{w, 600_000}
+			return &cutter{w, 600_000, nil}
 		}
 		return w
 	})

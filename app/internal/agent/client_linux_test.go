@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -109,11 +110,11 @@ func TestClientStdin(t *testing.T) {
 // and finds each byte once and in its order.
 func TestClientCuts(t *testing.T) {
 	r := newClientRig(t, false, nil)
-	cuts := 0
+	var seen, cuts atomic.Int64
 	r.proxy.set(func(method string, w http.ResponseWriter) http.ResponseWriter {
 		if method == "Start" || method == "Connect" {
-			if cuts++; cuts <= 6 { // each time with at least one whole message through
-				return &cutter{w, 100_000 + 1009*cuts}
+			if n := cuts.Add(1); n <= 6 { // each time with at least one whole message through
+				return &cutter{w, 100_000 + 1009*int(n), past(&seen)}
 			}
 		}
 		return w
@@ -136,17 +137,18 @@ func TestClientCuts(t *testing.T) {
 		}
 		seq = ev.Seq
 		n += len(ev.Data)
+		seen.Store(int64(n))
 		got.Write(ev.Data)
 		return nil
 	})
 	if err != nil || exit.Code != 7 {
-		t.Fatalf("exit = %+v, %v, after %d bytes and %d cuts", exit, err, n, cuts)
+		t.Fatalf("exit = %+v, %v, after %d bytes and %d cuts", exit, err, n, cuts.Load())
 	}
 	if n != size || !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
 		t.Errorf("got %d bytes, want %d, or others; notices %v", n, size, notices)
 	}
-	if cuts < 6 || !slices.Equal(notices, []Notice{NoticeStarted}) {
-		t.Errorf("%d cuts, notices %v", cuts, notices)
+	if n := cuts.Load(); n != 7 || !slices.Equal(notices, []Notice{NoticeStarted}) {
+		t.Errorf("%d connections, want 7; notices %v", n, notices)
 	}
 	if r.proxy.count("Start") != 1 {
 		t.Errorf("started %d times", r.proxy.count("Start"))
@@ -159,7 +161,7 @@ func TestClientCutBeforeStart(t *testing.T) {
 	r := newClientRig(t, false, nil)
 	r.proxy.set(func(method string, w http.ResponseWriter) http.ResponseWriter {
 		if method == "Start" {
-			return &cutter{w, 0}
+			return &cutter{w, 0, nil}
 		}
 		if method == "List" && r.proxy.count("Start") == 2 {
 			<-r.s.processes.empty() // the second one is to be over when it is looked for
@@ -191,7 +193,7 @@ func TestClientOutputLost(t *testing.T) {
 	r.proxy.set(func(method string, w http.ResponseWriter) http.ResponseWriter {
 		switch {
 		case method == "Start":
-			return &cutter{w, 5000}
+			return &cutter{w, 5000, nil}
 		case method == "Connect" && first:
 			first = false
 			os.WriteFile(r.path("go"), nil, 0o644)

@@ -171,19 +171,29 @@ func (p *proxy) cut() {
 	}
 }
 
-// A cutter aborts an answer once it got that long.
+// A cutter aborts an answer once it got that long, and may be cut: a cut takes
+// along what is on its way, and a client that gets nothing new gives up.
 type cutter struct {
 	http.ResponseWriter
 	left int
+	may  func() bool // nil is always
 }
 
 func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *cutter) Write(b []byte) (int, error) {
 	if c.left -= len(b); c.left < 0 {
+		for end := time.Now().Add(time.Minute); c.may != nil && !c.may() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
 		panic(http.ErrAbortHandler)
 	}
 	return c.ResponseWriter.Write(b)
+}
+
+// past returns whether n is more than it is now.
+func past(n *atomic.Int64) func() bool {
+	now := n.Load()
+	return func() bool { return n.Load() > now }
 }
 
 func (c *cutter) Flush() { http.NewResponseController(c.ResponseWriter).Flush() }
