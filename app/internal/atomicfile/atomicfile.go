@@ -28,7 +28,7 @@ func WriteSync(path string, data []byte, mode fs.FileMode) error {
 }
 
 func write(path string, data []byte, mode fs.FileMode, sync bool) (err error) {
-	path, err = target(path)
+	path, err = Target(path)
 	if err != nil {
 		return err
 	}
@@ -63,15 +63,21 @@ func write(path string, data []byte, mode fs.FileMode, sync bool) (err error) {
 		return nil
 	}
 	// The file is in place already: failing here must not remove it.
-	if serr := syncDir(filepath.Dir(path)); serr != nil {
+	if serr := SyncDir(filepath.Dir(path)); serr != nil {
 		return fmt.Errorf("sync folder of %s: %w", path, serr)
 	}
 	return nil
 }
 
-// target is the file that path stands for: where a symbolic link leads, also
+// What [Target] finds where no file can be written.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrLinks      = errors.New("too many symbolic links")
+)
+
+// Target is the file that path stands for: where a symbolic link leads, also
 // when nothing is there yet.
-func target(path string) (string, error) {
+func Target(path string) (string, error) {
 	const maxLinks = 40 // as many as Linux follows
 	for range maxLinks {
 		info, err := os.Lstat(path)
@@ -83,7 +89,7 @@ func target(path string) (string, error) {
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			if !info.Mode().IsRegular() {
-				return "", fmt.Errorf("replace %s: not a regular file", path)
+				return "", fmt.Errorf("replace %s: %w", path, ErrNotRegular)
 			}
 			return path, nil
 		}
@@ -91,10 +97,14 @@ func target(path string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("follow %s: %w", path, err)
 		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+		if !filepath.IsAbs(to) { // ".." in it is of the folder itself, not of a link to that
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", fmt.Errorf("follow %s: %w", path, err)
+			}
+			to = filepath.Join(dir, to)
 		}
 		path = to
 	}
-	return "", fmt.Errorf("follow %s: too many symbolic links", path)
+	return "", fmt.Errorf("follow %s: %w", path, ErrLinks)
 }

@@ -116,6 +116,19 @@ func TestWriteKeepsLink(t *testing.T) {
 	}
 }
 
+// TestTargetInLinkedFolder has a relative link in a folder that is reached by a
+// link itself: ".." leads out of the folder, not out of the link.
+func TestTargetInLinkedFolder(t *testing.T) {
+	dir := t.TempDir()
+	mustDo(t, os.MkdirAll(filepath.Join(dir, "deep", "kept"), 0o700))
+	mustDo(t, os.Symlink(filepath.Join("deep", "kept"), filepath.Join(dir, "short")))
+	mustDo(t, os.Symlink(filepath.Join("..", "real"), filepath.Join(dir, "short", "link")))
+	mustDo(t, atomicfile.Write(filepath.Join(dir, "short", "link"), []byte("x"), 0o600))
+	if got := read(t, filepath.Join(dir, "deep", "real")); got != "x" {
+		t.Errorf("the target holds %q", got)
+	}
+}
+
 // TestWriteConcurrent has readers look while writers replace: each must see one
 // of the whole contents.
 func TestWriteConcurrent(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// syncDir does nothing: Windows writes the names of a folder by itself and has
+// SyncDir does nothing: Windows writes the names of a folder by itself and has
 // no call to wait for it.
-func syncDir(string) error { return nil }
+func SyncDir(string) error { return nil }
 
 // noModes tells an error of Chmod that means that open files have no mode
 // here: they are guarded by the access list of their folder.

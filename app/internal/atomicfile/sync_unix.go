@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDir makes a rename in dir survive a power loss. Some file systems can't
+// SyncDir makes a rename in dir survive a power loss. Some file systems can't
 // sync a folder, and say so with EINVAL: there is nothing more to do there.
-func syncDir(dir string) error {
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
