@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,11 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,15 +23,6 @@ import (
 	"github.com/arenero/arenero/app/internal/microvm"
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
-
-// A figure is one row of the bench: what was measured, beside what it is held
-// against, and how often of the one may be of the other.
-type figure struct {
-	what, anchor string
-	ours, theirs time.Duration // p50; theirs is the goal itself where absolute is set
-	goal         float64       // ours may be so many times theirs
-	absolute     bool
-}
 
 // BenchmarkGoals measures what design goals name, each beside its anchor in
 // the same run, and prints one table. Goals are printed, never asserted.
@@ -51,15 +39,15 @@ func measure(b *testing.B) {
 
 	// From nothing to the first answer, beside the bare isolation of others.
 	firstCommand, firstCode := r.firsts(b, 10)
-	add(figure{"create to the first command's end", "goal 120 ms", firstCommand, 120 * time.Millisecond, 1, true})
+	add(within("create to the first command's end", firstCommand, 120*time.Millisecond))
 	need(b, "bwrap")
 	bwrap := p50(b, 15, func() {
 		run(b, "bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
 			"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "sh", "-c", "true")
 	})
-	add(figure{"create to the first command's end", "bwrap … sh -c true", firstCommand, bwrap, 0, false})
+	add(beside("create to the first command's end", firstCommand, "bwrap … sh -c true", bwrap, 0))
 	kernelReady, kernelWarm := ipykernel(b)
-	add(figure{"create to the first cell's end", "ipykernel, start to ready", firstCode, kernelReady, 1. / 3, false})
+	add(beside("create to the first cell's end", firstCode, "ipykernel, start to ready", kernelReady, 1./3))
 
 	// Sleep.
 	v, client := r.open(b)
@@ -81,8 +69,8 @@ func measure(b *testing.B) {
 		v.waitState(b, wire.MicrovmStateRunning)
 		resumes = append(resumes, time.Since(begin))
 	}
-	add(figure{"suspend", "goal 20 ms", median(suspends), 20 * time.Millisecond, 1, true})
-	add(figure{"resume", "goal 20 ms", median(resumes), 20 * time.Millisecond, 1, true})
+	add(within("suspend", median(suspends), 20*time.Millisecond))
+	add(within("resume", median(resumes), 20*time.Millisecond))
 
 	// Warm calls.
 	for _, argv := range [][]string{{"/bin/echo", "hi"}, {"/bin/bash", "-l", "-c", "true"}} {
@@ -91,15 +79,15 @@ func measure(b *testing.B) {
 				b.Fatal(exit, err)
 			}
 		})
-		add(figure{"warm " + strings.Join(argv, " "), "fork+exec of it in the jail", warm, forkExec(b, client, argv), 3, false})
+		add(beside("warm "+strings.Join(argv, " "), warm, "fork+exec of it in the jail", forkExec(b, client, argv), 3))
 	}
 	cell := p50(b, 200, func() {
 		if _, err := client.Execute(b.Context(), agent.Cell{Code: "1+1"}, func(agent.CellEvent) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	})
-	add(figure{"warm cell 1+1", "goal 5 ms", cell, 5 * time.Millisecond, 1, true})
-	add(figure{"warm cell 1+1", "ipykernel, 1+1", cell, kernelWarm, 0, false})
+	add(within("warm cell 1+1", cell, 5*time.Millisecond))
+	add(beside("warm cell 1+1", cell, "ipykernel, 1+1", kernelWarm, 0))
 
 	// Bulk.
 	bulk := make([]byte, 64<<20)
@@ -116,41 +104,13 @@ func measure(b *testing.B) {
 		}
 	})
 	catIn, catOut := cat(b, bulk)
-	add(figure{"64 MiB into a sandbox", "cat from a unix socket", in, catIn, 1 / .3, false})
-	add(figure{"64 MiB out of a sandbox", "cat to a unix socket", out, catOut, 1 / .3, false})
+	add(beside("64 MiB into a sandbox", in, "cat from a unix socket", catIn, 1/.3))
+	add(beside("64 MiB out of a sandbox", out, "cat to a unix socket", catOut, 1/.3))
 
 	printFigures(rows)
 }
 
-func printFigures(rows []figure) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nwhat\tp50\tanchor\tp50\tratio\tgoal\t")
-	for _, f := range rows {
-		ratio := float64(f.ours) / float64(f.theirs)
-		goal, mark := "-", ""
-		if f.goal > 0 {
-			goal, mark = fmt.Sprintf("≤ %.2f", f.goal), "met"
-			if ratio > f.goal {
-				mark = fmt.Sprintf("missed, %.1f times the goal", ratio/f.goal)
-			}
-		}
-		theirs := ms(f.theirs)
-		if f.absolute {
-			theirs = "-"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", f.what, ms(f.ours), f.anchor, theirs, ratio, goal, mark)
-	}
-	w.Flush()
-}
-
 func discard(agent.ProcessEvent) error { return nil }
-
-func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
-
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
-}
 
 // p50 is the median time of n calls of f, after three that don't count.
 func p50(b *testing.B, n int, f func()) time.Duration {
@@ -264,27 +224,41 @@ func (v *vm) waitState(b *testing.B, want wire.MicrovmState) {
 // within the jail, by a parent that does nothing else.
 func forkExec(b *testing.B, client *agent.Client, argv []string) time.Duration {
 	b.Helper()
-	const script = `
+	var out strings.Builder
+	cmd := agent.Command{Path: "/usr/bin/python3", Args: append([]string{"-c", forkExecScript, "200"}, argv...)}
+	if _, err := client.Start(b.Context(), cmd, func(e agent.ProcessEvent) error { out.Write(e.Data); return nil }); err != nil {
+		b.Fatal(err)
+	}
+	return median(durations(b, out.String()))
+}
+
+// forkExecScript takes a number and a command, and prints for each start of the
+// command how many nanoseconds passed until its end.
+const forkExecScript = `
 import os, sys, time
 null = os.open("/dev/null", os.O_RDWR)
 files = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
 took = []
-for i in range(203):
+for i in range(3 + int(sys.argv[1])):
     begin = time.perf_counter_ns()
-    os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=files), 0)
+    os.waitpid(os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ, file_actions=files), 0)
     took.append(time.perf_counter_ns() - begin)
-took = sorted(took[3:])
-print(took[len(took) // 2])`
-	var out strings.Builder
-	cmd := agent.Command{Path: "/usr/bin/python3", Args: append([]string{"-c", script}, argv...)}
-	if _, err := client.Start(b.Context(), cmd, func(e agent.ProcessEvent) error { out.Write(e.Data); return nil }); err != nil {
-		b.Fatal(err)
+print(*took[3:])`
+
+// durations reads nanoseconds.
+func durations(b *testing.B, text string) (took []time.Duration) {
+	b.Helper()
+	for _, word := range strings.Fields(text) {
+		ns, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			b.Fatalf("%q: %v", text, err)
+		}
+		took = append(took, time.Duration(ns))
 	}
-	ns, err := strconv.ParseInt(strings.TrimSpace(out.String()), 10, 64)
-	if err != nil {
-		b.Fatalf("%q: %v", out.String(), err)
+	if len(took) == 0 {
+		b.Fatal("nothing was measured")
 	}
-	return time.Duration(ns)
+	return took
 }
 
 // ipykernel is how long the reference kernel takes to get ready, and to run a

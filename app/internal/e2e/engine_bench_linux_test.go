@@ -3,7 +3,6 @@ package e2e
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,8 +64,7 @@ func middle(b *testing.B, do func()) {
 		do()
 		took = append(took, time.Since(begin))
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(millis(median(took)), "p50-ms")
 }
 
 // resident is the memory that a process has, in bytes.
