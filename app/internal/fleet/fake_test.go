@@ -8,6 +8,7 @@ import (
 	"maps"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -49,8 +50,10 @@ func (c *fakeCloud) Run(_ context.Context, r fleet.RunRequest) (fleet.VM, error)
 	defer c.mu.Unlock()
 	c.runs++
 	act, err := true, error(nil)
-	if c.run != nil {
-		act, err = c.run(c.runs)
+	if run, n := c.run, c.runs; run != nil {
+		c.mu.Unlock() // it may take its time
+		act, err = run(n)
+		c.mu.Lock()
 	}
 	if before, ok := c.asked[r.Token]; ok && fmt.Sprintf("%+v", before) != fmt.Sprintf("%+v", r) {
 		return fleet.VM{}, &sandbox.Error{Code: sandbox.Invalid, Msg: "token used with different request parameters"}
@@ -311,10 +314,11 @@ func (k keys) Delete(key string) error {
 	return nil
 }
 
-// A rig is a fleet over fakes, with a clock that only the test turns.
+// A rig is a fleet over fakes, in a bubble of its own time: that stands still
+// while anybody has something to do.
 type rig struct {
 	t     *testing.T
-	clock *clockwork.FakeClock
+	clock clock
 	cloud *fakeCloud
 	store *memory
 	fleet *fleet.Fleet
@@ -322,8 +326,25 @@ type rig struct {
 	calls int
 }
 
+// A clock is that of the bubble.
+type clock struct{ clockwork.Clock }
+
+// Advance lets time pass, and everybody act on it.
+func (clock) Advance(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// inBubble is t.Run for tests that make a rig.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// newRig works in a bubble alone.
 func newRig(t *testing.T) *rig {
-	clock := clockwork.NewFakeClock()
+	t.Helper()
+	clock := clock{clockwork.NewRealClock()}
 	r := &rig{t: t, clock: clock, cloud: newCloud(clock), store: newMemory()}
 	r.open()
 	return r
@@ -456,34 +477,29 @@ func (r *rig) must(lease string, args ...string) *result {
 	return res
 }
 
-// now waits until cond holds, with the clock standing still.
+// now fails unless cond holds once nobody has anything to do.
 func (r *rig) now(what string, cond func() bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
-		if cond() {
-			return
-		}
+	synctest.Wait()
+	if !cond() {
+		r.t.Fatalf("not so now: %s", what)
 	}
-	r.t.Fatalf("never came about: %s", what)
 }
 
-// turn turns the clock until cond holds, and returns how far. It fails beyond
-// limit.
+// turn lets time pass until cond holds, and returns how much that took. It
+// fails beyond limit.
 func (r *rig) turn(what string, limit time.Duration, cond func() bool) time.Duration {
 	r.t.Helper()
 	begin := r.clock.Now()
-	step := max(limit/400, time.Millisecond)
 	for r.clock.Since(begin) <= limit {
-		for range 10 { // let everybody act on the time that it is
-			if cond() {
-				return r.clock.Since(begin)
-			}
-			time.Sleep(100 * time.Microsecond)
+		synctest.Wait()
+		if cond() {
+			return r.clock.Since(begin)
 		}
-		r.clock.Advance(step)
+		r.clock.Advance(max(limit/400, time.Millisecond))
 	}
-	r.now(what, cond)
-	return r.clock.Since(begin)
+	r.t.Fatalf("not within %s: %s", limit, what)
+	return 0
 }
 
 // box is the sandbox of that id.

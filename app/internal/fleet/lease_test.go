@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arenero/arenero/app/internal/fleet"
@@ -12,33 +13,37 @@ func lease(id string) sandbox.Lease { return sandbox.Lease{ID: id} }
 
 // TestLazy makes no sandbox before a call needs one, and one for all calls.
 func TestLazy(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	if list, err := r.fleet.List(t.Context(), sandbox.ListRequest{Lease: "a"}); err != nil || len(list) != 0 || r.cloud.runs != 0 {
-		t.Fatalf("list %v, %v; %d creates", list, err, r.cloud.runs)
-	}
-	first := r.must("a", "echo", "x")
-	second := r.must("a", "echo", "y")
-	if first.data != "[x]" || first.exit.Sandbox != second.exit.Sandbox || r.cloud.runs != 1 {
-		t.Errorf("said %q in %s and %s, %d creates", first.data, first.exit.Sandbox, second.exit.Sandbox, r.cloud.runs)
-	}
-	if !first.told(sandbox.NoticeCreating) || second.told(sandbox.NoticeCreating) {
-		t.Errorf("notices %v, then %v", first.notices, second.notices)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		if list, err := r.fleet.List(t.Context(), sandbox.ListRequest{Lease: "a"}); err != nil || len(list) != 0 || r.cloud.runs != 0 {
+			t.Fatalf("list %v, %v; %d creates", list, err, r.cloud.runs)
+		}
+		first := r.must("a", "echo", "x")
+		second := r.must("a", "echo", "y")
+		if first.data != "[x]" || first.exit.Sandbox != second.exit.Sandbox || r.cloud.runs != 1 {
+			t.Errorf("said %q in %s and %s, %d creates", first.data, first.exit.Sandbox, second.exit.Sandbox, r.cloud.runs)
+		}
+		if !first.told(sandbox.NoticeCreating) || second.told(sandbox.NoticeCreating) {
+			t.Errorf("notices %v, then %v", first.notices, second.notices)
+		}
+	})
 }
 
 func TestNoLease(t *testing.T) {
-	r := newRig(t)
-	res := r.exec("nobody", "echo")
-	r.turn("the call ends", time.Minute, res.over)
-	if sandbox.CodeOf(res.err) != sandbox.WrongState || r.cloud.runs != 0 {
-		t.Errorf("the call: %v; %d creates", res.err, r.cloud.runs)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		res := r.exec("nobody", "echo")
+		r.turn("the call ends", time.Minute, res.over)
+		if sandbox.CodeOf(res.err) != sandbox.WrongState || r.cloud.runs != 0 {
+			t.Errorf("the call: %v; %d creates", res.err, r.cloud.runs)
+		}
+	})
 }
 
 // TestEnds ends a lease in each way, and looks at its sandbox.
 func TestEnds(t *testing.T) {
-	t.Run("in order", func(t *testing.T) {
+	inBubble(t, "in order", func(t *testing.T) {
 		r := newRig(t)
 		cut := r.hold(lease("a"))
 		id := r.must("a", "echo").exit.Sandbox
@@ -48,7 +53,7 @@ func TestEnds(t *testing.T) {
 		}
 		r.now("it ends at once", func() bool { return r.box(id).EndReason == sandbox.EndClosed })
 	})
-	t.Run("cut", func(t *testing.T) {
+	inBubble(t, "cut", func(t *testing.T) {
 		r := newRig(t)
 		cut := r.hold(lease("a"))
 		id := r.must("a", "echo").exit.Sandbox
@@ -64,7 +69,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("back too late: in %s, notices %v", res.exit.Sandbox, res.notices)
 		}
 	})
-	t.Run("cut and back", func(t *testing.T) {
+	inBubble(t, "cut and back", func(t *testing.T) {
 		r := newRig(t)
 		cut := r.hold(lease("a"))
 		id := r.must("a", "echo").exit.Sandbox
@@ -76,7 +81,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("back in time: in %s, notices %v", res.exit.Sandbox, res.notices)
 		}
 	})
-	t.Run("kept", func(t *testing.T) {
+	inBubble(t, "kept", func(t *testing.T) {
 		r := newRig(t)
 		l := lease("a")
 		l.Spec.Keep, l.Spec.Name = true, "mine"
@@ -97,7 +102,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("the other lease has %s, want %s", res.exit.Sandbox, id)
 		}
 	})
-	t.Run("while it is being made", func(t *testing.T) {
+	inBubble(t, "while it is being made", func(t *testing.T) {
 		r := newRig(t)
 		wait := make(chan struct{})
 		r.cloud.run = func(int) (bool, error) {
@@ -132,7 +137,7 @@ func TestTwins(t *testing.T) {
 		}
 		return ""
 	}
-	t.Run("share until the second makes a call", func(t *testing.T) {
+	inBubble(t, "share until the second makes a call", func(t *testing.T) {
 		r := newRig(t)
 		r.hold(twin("a", "p"))
 		id := r.must("a", "echo").exit.Sandbox
@@ -146,7 +151,7 @@ func TestTwins(t *testing.T) {
 			t.Errorf("after its own call the second has %s, the first %s", current(t, r, "b"), current(t, r, "a"))
 		}
 	})
-	t.Run("inherit", func(t *testing.T) {
+	inBubble(t, "inherit", func(t *testing.T) {
 		r := newRig(t)
 		cut := r.hold(twin("a", "p"))
 		id := r.must("a", "echo").exit.Sandbox
@@ -162,7 +167,7 @@ func TestTwins(t *testing.T) {
 		"no parent":          twin("b", ""),
 		"another connection": {ID: "b", Connection: "d", Parent: "p"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			r := newRig(t)
 			r.hold(twin("a", "p"))
 			r.must("a", "echo")
@@ -172,7 +177,7 @@ func TestTwins(t *testing.T) {
 			}
 		})
 	}
-	t.Run("too late", func(t *testing.T) {
+	inBubble(t, "too late", func(t *testing.T) {
 		r := newRig(t)
 		r.hold(twin("a", "p"))
 		r.must("a", "echo")
@@ -215,7 +220,7 @@ func TestGone(t *testing.T) {
 		}, sandbox.EndCloud},
 	} {
 		for _, found := range []string{"by a call", "by looking"} {
-			t.Run(tt.name+", found "+found, func(t *testing.T) {
+			inBubble(t, tt.name+", found "+found, func(t *testing.T) {
 				r := newRig(t)
 				r.hold(lease("a"))
 				id := r.must("a", "echo").exit.Sandbox

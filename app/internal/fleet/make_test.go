@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arenero/arenero/app/internal/fleet"
@@ -12,65 +13,71 @@ func doubt() error { return &sandbox.Error{Code: sandbox.CreateInDoubt, Msg: "lo
 
 // TestAnswerLost asks again with the same token where an answer was lost.
 func TestAnswerLost(t *testing.T) {
-	for _, acted := range []bool{true, false} {
-		r := newRig(t)
-		r.cloud.run = func(n int) (bool, error) {
-			if n < 4 {
-				return acted, doubt()
+	synctest.Test(t, func(t *testing.T) {
+		for _, acted := range []bool{true, false} {
+			r := newRig(t)
+			r.cloud.run = func(n int) (bool, error) {
+				if n < 4 {
+					return acted, doubt()
+				}
+				return true, nil
 			}
-			return true, nil
+			r.hold(lease("a"))
+			res := r.exec("a", "echo")
+			r.now("it is in doubt", func() bool {
+				s := r.fleet.Snapshot().Sandboxes
+				return len(s) == 1 && s[0].State == sandbox.InDoubt
+			})
+			r.turn("the call ends", time.Minute, res.over)
+			if res.err != nil || len(r.cloud.vms) != 1 || len(r.cloud.tokens) != 1 {
+				t.Errorf("acted %v: %v; %d VMs for %d tokens", acted, res.err, len(r.cloud.vms), len(r.cloud.tokens))
+			}
 		}
-		r.hold(lease("a"))
-		res := r.exec("a", "echo")
-		r.now("it is in doubt", func() bool {
-			s := r.fleet.Snapshot().Sandboxes
-			return len(s) == 1 && s[0].State == sandbox.InDoubt
-		})
-		r.turn("the call ends", time.Minute, res.over)
-		if res.err != nil || len(r.cloud.vms) != 1 || len(r.cloud.tokens) != 1 {
-			t.Errorf("acted %v: %v; %d VMs for %d tokens", acted, res.err, len(r.cloud.vms), len(r.cloud.tokens))
-		}
-	}
+	})
 }
 
 // TestFoundInList adopts the one VM that may be the one in doubt.
 func TestFoundInList(t *testing.T) {
-	r := newRig(t)
-	r.cloud.run = func(n int) (bool, error) { return n == 1, doubt() }
-	r.hold(lease("a"))
-	res := r.exec("a", "echo")
-	r.turn("the call ends", 5*time.Minute, res.over)
-	if res.err != nil || res.exit.Sandbox != "vm-1" {
-		t.Errorf("the call: %v in %s", res.err, res.exit.Sandbox)
-	}
-	if next := r.must("a", "echo"); next.exit.Sandbox != "vm-1" || len(r.cloud.tokens) != 1 {
-		t.Errorf("the next call: in %s, %d tokens", next.exit.Sandbox, len(r.cloud.tokens))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.cloud.run = func(n int) (bool, error) { return n == 1, doubt() }
+		r.hold(lease("a"))
+		res := r.exec("a", "echo")
+		r.turn("the call ends", 5*time.Minute, res.over)
+		if res.err != nil || res.exit.Sandbox != "vm-1" {
+			t.Errorf("the call: %v in %s", res.err, res.exit.Sandbox)
+		}
+		if next := r.must("a", "echo"); next.exit.Sandbox != "vm-1" || len(r.cloud.tokens) != 1 {
+			t.Errorf("the next call: in %s, %d tokens", next.exit.Sandbox, len(r.cloud.tokens))
+		}
+	})
 }
 
 // TestNeverWas gives up on a VM that does not turn up, and not before time.
 func TestNeverWas(t *testing.T) {
-	r := newRig(t)
-	r.cloud.run = func(int) (bool, error) { return false, doubt() }
-	r.hold(lease("a"))
-	res := r.exec("a", "echo")
-	r.turn("the call ends", 5*time.Minute, res.over)
-	again := r.exec("a", "echo")
-	r.turn("the next call ends", time.Minute, again.over)
-	if sandbox.CodeOf(again.err) != sandbox.CreateInDoubt || len(r.cloud.asked) != 1 {
-		t.Errorf("the next call: %v, %d tokens", again.err, len(r.cloud.asked))
-	}
-	took := r.turn("it is given up", time.Hour, func() bool { return r.fleet.Alive() == 0 })
-	if took < 20*time.Minute {
-		t.Errorf("given up after %s", took)
-	}
-	r.cloud.mu.Lock()
-	r.cloud.run = nil
-	r.cloud.mu.Unlock()
-	r.must("a", "echo")
-	if len(r.cloud.asked) != 2 {
-		t.Errorf("%d tokens, want a second", len(r.cloud.asked))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.cloud.run = func(int) (bool, error) { return false, doubt() }
+		r.hold(lease("a"))
+		res := r.exec("a", "echo")
+		r.turn("the call ends", 5*time.Minute, res.over)
+		again := r.exec("a", "echo")
+		r.turn("the next call ends", time.Minute, again.over)
+		if sandbox.CodeOf(again.err) != sandbox.CreateInDoubt || len(r.cloud.asked) != 1 {
+			t.Errorf("the next call: %v, %d tokens", again.err, len(r.cloud.asked))
+		}
+		took := r.turn("it is given up", time.Hour, func() bool { return r.fleet.Alive() == 0 })
+		if took < 20*time.Minute {
+			t.Errorf("given up after %s", took)
+		}
+		r.cloud.mu.Lock()
+		r.cloud.run = nil
+		r.cloud.mu.Unlock()
+		r.must("a", "echo")
+		if len(r.cloud.asked) != 2 {
+			t.Errorf("%d tokens, want a second", len(r.cloud.asked))
+		}
+	})
 }
 
 // TestNotMade has the cloud refuse. The lease stays empty, and the next call
@@ -83,7 +90,7 @@ func TestNotMade(t *testing.T) {
 		{sandbox.Invalid, sandbox.Invalid},
 		{sandbox.NotFound, sandbox.CreateFailed},
 	} {
-		t.Run(string(tt.refusal), func(t *testing.T) {
+		inBubble(t, string(tt.refusal), func(t *testing.T) {
 			r := newRig(t)
 			r.cloud.run = func(n int) (bool, error) {
 				if n == 1 {
@@ -110,116 +117,128 @@ func TestNotMade(t *testing.T) {
 
 // TestThrottled waits out a cloud that asks for patience.
 func TestThrottled(t *testing.T) {
-	r := newRig(t)
-	r.cloud.run = func(n int) (bool, error) {
-		if n < 4 {
-			return false, &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.cloud.run = func(n int) (bool, error) {
+			if n < 4 {
+				return false, &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"}
+			}
+			return true, nil
 		}
-		return true, nil
-	}
-	r.hold(lease("a"))
-	res := r.exec("a", "echo")
-	r.turn("the call ends", time.Minute, res.over)
-	if res.err != nil || len(r.cloud.asked) != 1 {
-		t.Errorf("the call: %v, %d tokens", res.err, len(r.cloud.asked))
-	}
+		r.hold(lease("a"))
+		res := r.exec("a", "echo")
+		r.turn("the call ends", time.Minute, res.over)
+		if res.err != nil || len(r.cloud.asked) != 1 {
+			t.Errorf("the call: %v, %d tokens", res.err, len(r.cloud.asked))
+		}
+	})
 }
 
 // TestWrittenDownFirst has a full disk: nothing is asked for that could not be
 // found again, and what is there can still be ended.
 func TestWrittenDownFirst(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	r.hold(lease("b"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.store.mu.Lock()
-	r.store.full = true
-	r.store.mu.Unlock()
-	runs := r.cloud.runs
-	res := r.exec("b", "echo")
-	r.now("the call ends", res.over)
-	if sandbox.CodeOf(res.err) != sandbox.StoreDown || r.cloud.runs != runs {
-		t.Errorf("the call: %v, %d creates", res.err, r.cloud.runs-runs)
-	}
-	if err := r.fleet.Terminate(t.Context(), id, ""); err != nil || len(r.cloud.ended) != 1 {
-		t.Errorf("terminate: %v, ended %v", err, r.cloud.ended)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		r.hold(lease("b"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.store.mu.Lock()
+		r.store.full = true
+		r.store.mu.Unlock()
+		runs := r.cloud.runs
+		res := r.exec("b", "echo")
+		r.now("the call ends", res.over)
+		if sandbox.CodeOf(res.err) != sandbox.StoreDown || r.cloud.runs != runs {
+			t.Errorf("the call: %v, %d creates", res.err, r.cloud.runs-runs)
+		}
+		if err := r.fleet.Terminate(t.Context(), id, ""); err != nil || len(r.cloud.ended) != 1 {
+			t.Errorf("terminate: %v, ended %v", err, r.cloud.ended)
+		}
+	})
 }
 
 // TestBusy meets a sandbox that takes no more calls for a moment.
 func TestBusy(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	r.must("a", "echo")
-	r.cloud.mu.Lock()
-	r.cloud.busy = 5
-	r.cloud.mu.Unlock()
-	res := r.exec("a", "echo", "x")
-	r.turn("the call ends", 10*time.Second, res.over)
-	if res.err != nil || res.data != "[x]" {
-		t.Errorf("the call: %v, said %q", res.err, res.data)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		r.must("a", "echo")
+		r.cloud.mu.Lock()
+		r.cloud.busy = 5
+		r.cloud.mu.Unlock()
+		res := r.exec("a", "echo", "x")
+		r.turn("the call ends", 10*time.Second, res.over)
+		if res.err != nil || res.data != "[x]" {
+			t.Errorf("the call: %v, said %q", res.err, res.data)
+		}
+	})
 }
 
 // TestTerminateAgain does not stop before the cloud says yes.
 func TestTerminateAgain(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	tries := 0
-	r.cloud.term = func() error {
-		if tries++; tries < 5 {
-			return &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		tries := 0
+		r.cloud.term = func() error {
+			if tries++; tries < 5 {
+				return &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"}
+			}
+			return nil
 		}
-		return nil
-	}
-	r.fleet.Release("a")
-	r.turn("it ends", time.Minute, func() bool { return r.box(id).State == sandbox.Terminated })
-	if r.cloud.alive() != 0 || tries != 5 {
-		t.Errorf("%d alive after %d tries", r.cloud.alive(), tries)
-	}
+		r.fleet.Release("a")
+		r.turn("it ends", time.Minute, func() bool { return r.box(id).State == sandbox.Terminated })
+		if r.cloud.alive() != 0 || tries != 5 {
+			t.Errorf("%d alive after %d tries", r.cloud.alive(), tries)
+		}
+	})
 }
 
 // TestRemoval ends a sandbox at a time that was asked for.
 func TestRemoval(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	at := r.clock.Now().Add(10 * time.Minute)
-	if _, err := r.fleet.ScheduleRemoval(id, at.Add(5*time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
-		t.Errorf("beyond its life: %v", err)
-	}
-	if s, err := r.fleet.ScheduleRemoval(id, at); err != nil || !s.EndsAt.Equal(at) {
-		t.Errorf("earlier: %+v, %v", s, err)
-	}
-	r.clock.Advance(9 * time.Minute)
-	if s := r.box(id); s.EndReason != "" {
-		t.Errorf("it ended too early: %s", s.EndReason)
-	}
-	r.turn("it ends", 2*time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndAsked })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		at := r.clock.Now().Add(10 * time.Minute)
+		if _, err := r.fleet.ScheduleRemoval(id, at.Add(5*time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
+			t.Errorf("beyond its life: %v", err)
+		}
+		if s, err := r.fleet.ScheduleRemoval(id, at); err != nil || !s.EndsAt.Equal(at) {
+			t.Errorf("earlier: %+v, %v", s, err)
+		}
+		r.clock.Advance(9 * time.Minute)
+		if s := r.box(id); s.EndReason != "" {
+			t.Errorf("it ended too early: %s", s.EndReason)
+		}
+		r.turn("it ends", 2*time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndAsked })
+	})
 }
 
 // TestLife asks for the life and the idle time of the spec.
 func TestLife(t *testing.T) {
-	r := newRig(t)
-	l := lease("a")
-	l.Spec = sandbox.Spec{Timeout: 20 * time.Minute, Idle: 2 * time.Minute, Env: map[string]string{"A": "secret"}}
-	r.hold(l)
-	id := r.must("a", "echo").exit.Sandbox
-	var asked fleet.RunRequest
-	for _, asked = range r.cloud.asked {
-	}
-	if asked.Life != 20*time.Minute || asked.Idle != 2*time.Minute || asked.Env["A"] != "secret" {
-		t.Errorf("asked for %+v", asked)
-	}
-	if s := r.box(id); s.EndsAt.Sub(s.StartedAt) != 20*time.Minute {
-		t.Errorf("it ends %s after its start", s.EndsAt.Sub(s.StartedAt))
-	}
-	for _, text := range r.store.All("box") {
-		for _, secret := range []string{"secret", asked.Secret} {
-			if contains(text, secret) {
-				t.Errorf("the record holds a secret: %s", text)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l := lease("a")
+		l.Spec = sandbox.Spec{Timeout: 20 * time.Minute, Idle: 2 * time.Minute, Env: map[string]string{"A": "secret"}}
+		r.hold(l)
+		id := r.must("a", "echo").exit.Sandbox
+		var asked fleet.RunRequest
+		for _, asked = range r.cloud.asked {
+		}
+		if asked.Life != 20*time.Minute || asked.Idle != 2*time.Minute || asked.Env["A"] != "secret" {
+			t.Errorf("asked for %+v", asked)
+		}
+		if s := r.box(id); s.EndsAt.Sub(s.StartedAt) != 20*time.Minute {
+			t.Errorf("it ends %s after its start", s.EndsAt.Sub(s.StartedAt))
+		}
+		for _, text := range r.store.All("box") {
+			for _, secret := range []string{"secret", asked.Secret} {
+				if contains(text, secret) {
+					t.Errorf("the record holds a secret: %s", text)
+				}
 			}
 		}
-	}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arenero/arenero/app/internal/fleet"
@@ -15,35 +16,38 @@ func contains(text []byte, part string) bool { return part != "" && bytes.Contai
 
 // TestRestart finds a lease's sandbox again.
 func TestRestart(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.restart()
-	r.hold(lease("a"))
-	if res := r.must("a", "echo"); res.exit.Sandbox != id || r.cloud.runs != 1 || res.told(sandbox.NoticeReplaced) {
-		t.Errorf("after a restart: in %s, %d creates", res.exit.Sandbox, r.cloud.runs)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.restart()
+		r.hold(lease("a"))
+		if res := r.must("a", "echo"); res.exit.Sandbox != id || r.cloud.runs != 1 || res.told(sandbox.NoticeReplaced) {
+			t.Errorf("after a restart: in %s, %d creates", res.exit.Sandbox, r.cloud.runs)
+		}
+	})
 }
 
 // TestRestartAlone ends what nobody comes back for.
 func TestRestartAlone(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.restart()
-	r.clock.Advance(9 * time.Second)
-	if s := r.box(id); s.EndReason != "" {
-		t.Errorf("after 9 s: %s", s.EndReason)
-	}
-	// The clock may have been turned before the wait began.
-	r.turn("it ends", 12*time.Second, func() bool { return r.box(id).EndReason == sandbox.EndCut })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.restart()
+		r.clock.Advance(9 * time.Second)
+		if s := r.box(id); s.EndReason != "" {
+			t.Errorf("after 9 s: %s", s.EndReason)
+		}
+		r.turn("it ends", 2*time.Second, func() bool { return r.box(id).EndReason == sandbox.EndCut })
+	})
 }
 
 // TestRestartInCreate ends the engine between the request and its answer.
 func TestRestartInCreate(t *testing.T) {
 	for _, acted := range []bool{true, false} {
 		for _, back := range []bool{true, false} {
-			t.Run(fmt.Sprintf("acted %v, bridge back %v", acted, back), func(t *testing.T) {
+			inBubble(t, fmt.Sprintf("acted %v, bridge back %v", acted, back), func(t *testing.T) {
 				r := newRig(t)
 				asked := make(chan struct{})
 				r.cloud.run = func(n int) (bool, error) {
@@ -74,142 +78,156 @@ func TestRestartInCreate(t *testing.T) {
 
 // TestRestartInEnd takes up an end that was decided.
 func TestRestartInEnd(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.cloud.mu.Lock()
-	r.cloud.term = func() error { return &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"} }
-	r.cloud.mu.Unlock()
-	r.fleet.Release("a")
-	r.now("it is to end", func() bool { return r.box(id).State == sandbox.Terminating })
-	r.stop()
-	r.cloud.mu.Lock()
-	r.cloud.term = nil
-	r.cloud.mu.Unlock()
-	r.open()
-	r.turn("it ends", time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndClosed && r.cloud.alive() == 0 })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.cloud.mu.Lock()
+		r.cloud.term = func() error { return &sandbox.Error{Code: sandbox.RateLimited, Msg: "slow down"} }
+		r.cloud.mu.Unlock()
+		r.fleet.Release("a")
+		r.now("it is to end", func() bool { return r.box(id).State == sandbox.Terminating })
+		r.stop()
+		r.cloud.mu.Lock()
+		r.cloud.term = nil
+		r.cloud.mu.Unlock()
+		r.open()
+		r.turn("it ends", time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndClosed && r.cloud.alive() == 0 })
+	})
 }
 
 // TestRestartAfterLoss finds that the sandbox ended meanwhile: the call that
 // comes back is told.
 func TestRestartAfterLoss(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.stop()
-	r.cloud.set(id, func(vm *fleet.VM) { vm.State, vm.Reason = sandbox.Terminated, "exceeded maximum lifetime" })
-	r.open()
-	r.hold(lease("a"))
-	r.now("it is found out", func() bool { return r.box(id).EndReason == sandbox.EndExpired })
-	res := r.exec("a", "echo")
-	r.turn("the call ends", time.Second, res.over)
-	if sandbox.CodeOf(res.err) != sandbox.Gone {
-		t.Errorf("the call: %v", res.err)
-	}
-	if next := r.must("a", "echo"); !next.told(sandbox.NoticeReplaced) {
-		t.Errorf("the next: notices %v", next.notices)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.stop()
+		r.cloud.set(id, func(vm *fleet.VM) { vm.State, vm.Reason = sandbox.Terminated, "exceeded maximum lifetime" })
+		r.open()
+		r.hold(lease("a"))
+		r.now("it is found out", func() bool { return r.box(id).EndReason == sandbox.EndExpired })
+		res := r.exec("a", "echo")
+		r.turn("the call ends", time.Second, res.over)
+		if sandbox.CodeOf(res.err) != sandbox.Gone {
+			t.Errorf("the call: %v", res.err)
+		}
+		if next := r.must("a", "echo"); !next.told(sandbox.NoticeReplaced) {
+			t.Errorf("the next: notices %v", next.notices)
+		}
+	})
 }
 
 // TestRestartWithoutKey ends what can't be used any more.
 func TestRestartWithoutKey(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	id := r.must("a", "echo").exit.Sandbox
-	r.stop()
-	r.store.mu.Lock()
-	clear(r.store.secrets)
-	r.store.mu.Unlock()
-	r.open()
-	r.turn("it ends", time.Minute, func() bool { return r.box(id).State == sandbox.Terminated && r.cloud.alive() == 0 })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.stop()
+		r.store.mu.Lock()
+		clear(r.store.secrets)
+		r.store.mu.Unlock()
+		r.open()
+		r.turn("it ends", time.Minute, func() bool { return r.box(id).State == sandbox.Terminated && r.cloud.alive() == 0 })
+	})
 }
 
 // TestRestartInCall follows a command again, and does not run it again.
 func TestRestartInCall(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	res := r.exec("a", "hang", "x")
-	r.turn("it runs", time.Second, func() bool { return res.told(sandbox.NoticeStarted) })
-	r.restart()
-	r.hold(lease("a"))
-	var got string
-	var notices []sandbox.Notice
-	exit, err := r.fleet.Exec(t.Context(), sandbox.Exec{ID: res.id, Target: sandbox.Target{Lease: "a"}, Args: []string{"hang", "x"}}, 2, func(o sandbox.Output) error {
-		got += string(o.Data)
-		if o.Notice != "" {
-			notices = append(notices, o.Notice)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		res := r.exec("a", "hang", "x")
+		r.turn("it runs", time.Second, func() bool { return res.told(sandbox.NoticeStarted) })
+		r.restart()
+		r.hold(lease("a"))
+		var got string
+		var notices []sandbox.Notice
+		exit, err := r.fleet.Exec(t.Context(), sandbox.Exec{ID: res.id, Target: sandbox.Target{Lease: "a"}, Args: []string{"hang", "x"}}, 2, func(o sandbox.Output) error {
+			got += string(o.Data)
+			if o.Notice != "" {
+				notices = append(notices, o.Notice)
+			}
+			return nil
+		})
+		if err != nil || got != "connected" || exit.Sandbox != "vm-1" || fmt.Sprint(notices) != "[again]" {
+			t.Errorf("exit %+v, %v, said %q, notices %v", exit, err, got, notices)
 		}
-		return nil
 	})
-	if err != nil || got != "connected" || exit.Sandbox != "vm-1" || fmt.Sprint(notices) != "[again]" {
-		t.Errorf("exit %+v, %v, said %q, notices %v", exit, err, got, notices)
-	}
 }
 
 // TestFollowerGone kills a command that nobody follows any more, and no job.
 func TestFollowerGone(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	res := r.exec("a", "hang")
-	r.turn("it runs", time.Second, func() bool { return res.told(sandbox.NoticeStarted) })
-	job, err := r.fleet.StartJob(t.Context(), sandbox.Exec{ID: "job-long", Target: sandbox.Target{Lease: "a"}, Args: []string{"hang"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.cancel()
-	<-res.done
-	r.clock.Advance(9 * time.Second)
-	if s := r.box("vm-1"); s.Running != 2 {
-		t.Errorf("after 9 s %d run", s.Running)
-	}
-	r.turn("it is killed", 10*time.Second, func() bool { return r.box("vm-1").Running == 1 })
-	if _, j, err := r.fleet.ReadJob(t.Context(), job.ID, 1, 0); err != nil || j.Exit != nil {
-		t.Errorf("the job: %+v, %v", j, err)
-	}
-	if j, err := r.fleet.StopJob(t.Context(), job.ID); err != nil || j.Exit == nil || j.Exit.Signal != 9 {
-		t.Errorf("stopped: %+v, %v", j, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		res := r.exec("a", "hang")
+		r.turn("it runs", time.Second, func() bool { return res.told(sandbox.NoticeStarted) })
+		job, err := r.fleet.StartJob(t.Context(), sandbox.Exec{ID: "job-long", Target: sandbox.Target{Lease: "a"}, Args: []string{"hang"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.cancel()
+		<-res.done
+		r.clock.Advance(9 * time.Second)
+		if s := r.box("vm-1"); s.Running != 2 {
+			t.Errorf("after 9 s %d run", s.Running)
+		}
+		r.turn("it is killed", 10*time.Second, func() bool { return r.box("vm-1").Running == 1 })
+		if _, j, err := r.fleet.ReadJob(t.Context(), job.ID, 1, 0); err != nil || j.Exit != nil {
+			t.Errorf("the job: %+v, %v", j, err)
+		}
+		if j, err := r.fleet.StopJob(t.Context(), job.ID); err != nil || j.Exit == nil || j.Exit.Signal != 9 {
+			t.Errorf("stopped: %+v, %v", j, err)
+		}
+	})
 }
 
 // TestSlowReader reads slowly what comes fast. Nothing is lost, and little is
 // kept.
 func TestSlowReader(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	var n, held int
-	_, err := r.fleet.Exec(t.Context(), sandbox.Exec{ID: "flood", Target: sandbox.Target{Lease: "a"}, Args: []string{"flood"}}, 0, func(o sandbox.Output) error {
-		n += len(o.Data)
-		held = max(held, r.fleet.Kept("flood"))
-		return nil
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		var n, held int
+		_, err := r.fleet.Exec(t.Context(), sandbox.Exec{ID: "flood", Target: sandbox.Target{Lease: "a"}, Args: []string{"flood"}}, 0, func(o sandbox.Output) error {
+			n += len(o.Data)
+			held = max(held, r.fleet.Kept("flood"))
+			return nil
+		})
+		if err != nil || n != 1000*(32<<10) || held > 2<<20 {
+			t.Errorf("%d bytes, %v; %d kept at once", n, err, held)
+		}
 	})
-	if err != nil || n != 1000*(32<<10) || held > 2<<20 {
-		t.Errorf("%d bytes, %v; %d kept at once", n, err, held)
-	}
 }
 
 // TestJobsEnd forgets the job that ended first when there are too many.
 func TestJobsEnd(t *testing.T) {
-	r := newRig(t)
-	r.hold(lease("a"))
-	start := func(i int, what string) error {
-		_, err := r.fleet.StartJob(t.Context(), sandbox.Exec{ID: fmt.Sprintf("job-%d", i), Target: sandbox.Target{Lease: "a"}, Args: []string{what}}, nil)
-		r.clock.Advance(time.Millisecond)
-		return err
-	}
-	for i := range 20 {
-		if err := start(i, "echo"); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		start := func(i int, what string) error {
+			_, err := r.fleet.StartJob(t.Context(), sandbox.Exec{ID: fmt.Sprintf("job-%d", i), Target: sandbox.Target{Lease: "a"}, Args: []string{what}}, nil)
+			r.clock.Advance(time.Millisecond)
+			return err
 		}
-		r.now("it ends", func() bool {
-			_, j, err := r.fleet.ReadJob(context.Background(), fmt.Sprintf("job-%d", i), 1, 0)
-			return err == nil && j.Exit != nil
-		})
-	}
-	jobs := r.fleet.Jobs(sandbox.Target{Lease: "a"})
-	if len(jobs) != 16 || jobs[0].ID != "job-4" {
-		t.Errorf("%d jobs from %s on", len(jobs), jobs[0].ID)
-	}
-	if _, _, err := r.fleet.ReadJob(t.Context(), "job-0", 1, 0); sandbox.CodeOf(err) != sandbox.NotFound {
-		t.Errorf("a forgotten one: %v", err)
-	}
+		for i := range 20 {
+			if err := start(i, "echo"); err != nil {
+				t.Fatal(err)
+			}
+			r.now("it ends", func() bool {
+				_, j, err := r.fleet.ReadJob(context.Background(), fmt.Sprintf("job-%d", i), 1, 0)
+				return err == nil && j.Exit != nil
+			})
+		}
+		jobs := r.fleet.Jobs(sandbox.Target{Lease: "a"})
+		if len(jobs) != 16 || jobs[0].ID != "job-4" {
+			t.Errorf("%d jobs from %s on", len(jobs), jobs[0].ID)
+		}
+		if _, _, err := r.fleet.ReadJob(t.Context(), "job-0", 1, 0); sandbox.CodeOf(err) != sandbox.NotFound {
+			t.Errorf("a forgotten one: %v", err)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -12,7 +13,7 @@ import (
 // would let sleep on.
 func TestCallWakes(t *testing.T) {
 	for _, idle := range []time.Duration{0, 5 * time.Minute} {
-		t.Run(idle.String(), func(t *testing.T) {
+		inBubble(t, idle.String(), func(t *testing.T) {
 			r := newRig(t)
 			l := lease("a")
 			l.Spec.Idle = idle
@@ -35,24 +36,26 @@ func TestCallWakes(t *testing.T) {
 // A sandbox that nobody waits for any more, and that nobody could know of, is
 // not left behind.
 func TestCreateGivenUp(t *testing.T) {
-	r := newRig(t)
-	asked, answer := make(chan bool), make(chan bool)
-	r.cloud.run = func(int) (bool, error) {
-		asked <- true
-		<-answer
-		return true, nil
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		_, err := r.fleet.Create(ctx, sandbox.Spec{})
-		done <- err
-	}()
-	<-asked
-	cancel()
-	if err := <-done; sandbox.CodeOf(err) != sandbox.Canceled {
-		t.Errorf("Create: %v", err)
-	}
-	answer <- true
-	r.turn("it ends", time.Minute, func() bool { return r.cloud.alive() == 0 && r.box("vm-1").EndReason == sandbox.EndClosed })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		asked, answer := make(chan bool), make(chan bool)
+		r.cloud.run = func(int) (bool, error) {
+			asked <- true
+			<-answer
+			return true, nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := r.fleet.Create(ctx, sandbox.Spec{})
+			done <- err
+		}()
+		<-asked
+		cancel()
+		if err := <-done; sandbox.CodeOf(err) != sandbox.Canceled {
+			t.Errorf("Create: %v", err)
+		}
+		answer <- true
+		r.turn("it ends", time.Minute, func() bool { return r.cloud.alive() == 0 && r.box("vm-1").EndReason == sandbox.EndClosed })
+	})
 }
