@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -276,31 +275,67 @@ func TestKilledEngineLosesNothing(t *testing.T) {
 	dir := home(t)
 	h := start(t, map[string]string{"ARENERO_HOME": dir})
 	h.greet()
-	to := h.begin("tools/call", map[string]any{
-		"name": "run_command", "arguments": args{"cmd": "echo run >>runs; for i in $(seq 20); do echo $i; sleep 0.1; done; cat runs"},
-		"_meta": map[string]any{"progressToken": 1},
-	})
-	eventually(t, "the command has begun", func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return strings.Contains(strings.Join(h.notes, "\n"), "3")
-	})
-	c := control.NewClient(filepath.Join(dir, "run", "control.sock"))
-	status, err := c.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	r := h.result(to)
-	want := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\nrun\n"
-	if r.IsError || r.Data["stdout"] != want || r.Data["exit_code"] != 0.0 {
+	r := h.overAKilledEngine(dir, "run_command", args{"cmd": "echo run >>runs; for i in $(seq 20); do echo $i; sleep 0.1; done; cat runs"})
+	if r.IsError || r.Data["stdout"] != toTwenty+"run\n" || r.Data["exit_code"] != 0.0 {
 		t.Errorf("result = %+v; log: %s", r, h.stderr)
 	}
 	if n := len(sandboxes(t, dir)); n != 1 {
 		t.Errorf("%d sandboxes, want 1", n)
 	}
+}
+
+// So does a cell, which runs once.
+func TestKilledEngineLosesNoCell(t *testing.T) {
+	dir := home(t)
+	h := start(t, map[string]string{"ARENERO_HOME": dir})
+	h.greet()
+	r := h.overAKilledEngine(dir, "run_code", args{"code": `import time
+print("run", file=open("runs", "a"))
+for i in range(1, 21):
+    print(i, flush=True)
+    time.sleep(0.1)
+open("runs").read()`})
+	var got struct {
+		Text   *string
+		Stdout string
+		Error  any
+		Count  int `json:"execution_count"`
+	}
+	if r.IsError || len(r.Content) == 0 || json.Unmarshal([]byte(r.Content[0].Text), &got) != nil {
+		t.Fatalf("result = %+v; log: %s", r, h.stderr)
+	}
+	if got.Text == nil || *got.Text != `'run\n'` || got.Stdout != toTwenty || got.Error != nil || got.Count != 1 {
+		t.Errorf("result = %s; log: %s", r.text(), h.stderr)
+	}
+	if n := len(sandboxes(t, dir)); n != 1 {
+		t.Errorf("%d sandboxes, want 1", n)
+	}
+}
+
+const toTwenty = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n"
+
+// overAKilledEngine makes a call that counts, and kills the engine once the
+// count is at three.
+func (h *host) overAKilledEngine(dir, tool string, a args) result {
+	h.t.Helper()
+	to := h.begin("tools/call", map[string]any{"name": tool, "arguments": a, "_meta": map[string]any{"progressToken": 1}})
+	eventually(h.t, "it has begun to count", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return strings.Contains(strings.Join(h.notes, "\n"), "3")
+	})
+	status, err := client(dir).Status(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
+		h.t.Fatal(err)
+	}
+	r := h.result(to)
+	if now, err := client(dir).Status(h.t.Context()); err != nil || now.PID == status.PID {
+		h.t.Errorf("the engine is %+v, %v; want another than process %d", now, err, status.PID)
+	}
+	return r
 }
 
 func TestR72_KilledCloudIsReportedThenReplaced(t *testing.T) {
