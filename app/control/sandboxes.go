@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -99,9 +101,12 @@ func (c *Client) Watch(ctx context.Context, emit func(sandbox.Snapshot) error) e
 }
 
 // Create makes a sandbox that belongs to no lease, and returns when it can be
-// used.
+// used. Over the end of an engine it waits for the one that was asked for.
 func (c *Client) Create(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
-	return sandboxOf(c.call(ctx, callCreate, &request{Spec: &s}, ifUnsent, nil, nil))
+	if s.Key == "" {
+		s.Key = uuid.NewString()
+	}
+	return sandboxOf(c.call(ctx, callCreate, &request{Spec: &s}, always, nil, nil))
 }
 
 // Get describes a sandbox as its cloud has it now.

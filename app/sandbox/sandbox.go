@@ -70,6 +70,9 @@ type Sandbox struct {
 
 // A Spec is what a new sandbox is to be.
 type Spec struct {
+	// Key stands for one sandbox that is asked for: the same again makes no
+	// second one. Leases need none.
+	Key      string            `json:"key,omitempty"`
 	Profile  Profile           `json:"profile,omitzero"`
 	Template string            `json:"template,omitempty"` // name or ARN; "" is the profile's
 	Version  string            `json:"version,omitempty"`  // "" is the newest active one

@@ -112,8 +112,14 @@ func (s *Spec) Validate() error {
 		return invalid("the name is too long, or not UTF-8")
 	case s.AccessToken != "" && !s.AccessToken.isToken():
 		return invalid("the access token is not %d bytes or more in base64url", MinToken)
-	case s.Profile.Connection != "":
-		return checkID("connection", s.Profile.Connection)
+	}
+	if s.Profile.Connection != "" {
+		if err := checkID("connection", s.Profile.Connection); err != nil {
+			return err
+		}
+	}
+	if s.Key != "" {
+		return checkID("key", s.Key)
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ type record struct {
 	Host       string            `json:"host,omitempty"`
 	Name       string            `json:"name,omitempty"`
 	Keep       bool              `json:"keep,omitempty"`
-	Image      string            `json:"image,omitempty"` // as the cloud tells it
+	Untold     bool              `json:"untold,omitempty"` // whoever asked for it has not heard of it yet
+	Image      string            `json:"image,omitempty"`  // as the cloud tells it
 	Version    string            `json:"version,omitempty"`
 	Request    RunRequest        `json:"request"`
 	AskedAt    time.Time         `json:"askedAt"`
@@ -60,6 +61,7 @@ type box struct {
 	streams int                // of them, those that may go on for long
 	limit   int                // of streams; 0 is not known yet
 	usedAt  time.Time
+	asking  int  // calls that wait to hear of it, while it is untold
 	ending  bool // work is under way to end it
 	left    bool // an earlier engine's, and not taken up yet
 	missing int  // lists in a row that did not have it

@@ -26,33 +26,58 @@ func (f *Fleet) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox,
 		f.mu.Unlock()
 		return sandbox.Sandbox{}, errClosing()
 	}
-	spec.Keep = true
-	b, err := f.makeLocked(spec, nil)
-	if err != nil {
-		f.mu.Unlock()
-		return sandbox.Sandbox{}, err
+	b := f.boxes[spec.Key]
+	if b == nil {
+		spec.Keep = true
+		var err error
+		if b, err = f.makeLocked(spec, nil); err != nil {
+			f.mu.Unlock()
+			return sandbox.Sandbox{}, err
+		}
 	}
+	b.asking++
 	made := b.made
 	f.mu.Unlock()
-	_, err = f.await(ctx, b, made, func(sandbox.Output) error { return nil })
+	_, err := f.await(ctx, b, made, func(sandbox.Output) error { return nil })
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	b.asking--
 	if err != nil {
-		if ctx.Err() != nil { // nobody will ever know of it
-			f.endLocked(b, sandbox.EndClosed)
+		if ctx.Err() != nil {
+			f.awaitAskerLocked(b)
 		}
 		return sandbox.Sandbox{}, err
 	}
+	if b.Untold {
+		b.Untold = false
+		f.noteLocked(b)
+	}
 	return b.noun(), nil
+}
+
+// awaitAskerLocked gives whoever asked for b some time to ask again. Else nobody
+// will ever know of it, and it ends.
+func (f *Fleet) awaitAskerLocked(b *box) {
+	f.clock.AfterFunc(grace, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if b.Untold && b.asking == 0 && !f.closed {
+			f.endLocked(b, sandbox.EndClosed)
+		}
+	})
 }
 
 // makeLocked begins to make a sandbox. That goes on when the call that needs it
 // is given up, for others may wait for the same one.
 func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 	key := newKey()
+	if l == nil {
+		key = cmp.Or(spec.Key, key)
+	}
 	b := &box{
 		record: record{
 			Key: key, State: sandbox.Creating, Profile: spec.Profile.Name, Name: spec.Name, Keep: spec.Keep, AskedAt: f.clock.Now(),
+			Untold: l == nil,
 			Request: RunRequest{
 				Token: key, Image: spec.Template, Version: spec.Version, Role: spec.Role,
 				Life: cmp.Or(spec.Timeout, defaultLife), Idle: spec.Idle, Env: spec.Env,

@@ -76,6 +76,47 @@ func TestRestartInCreate(t *testing.T) {
 	}
 }
 
+// TestRestartInCreateOfNobodys ends the engine while a sandbox is made that is
+// no lease's. Who asked for it asks again, and gets that one; if nobody does,
+// nothing is left.
+func TestRestartInCreateOfNobodys(t *testing.T) {
+	for _, back := range []bool{true, false} {
+		inBubble(t, fmt.Sprintf("back %v", back), func(t *testing.T) {
+			r := newRig(t)
+			r.cloud.run = func(n int) (bool, error) { return true, map[bool]error{true: doubt()}[n == 1] }
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			spec := sandbox.Spec{Key: "key-1", Name: "mine"}
+			first := make(chan error, 1)
+			go func() {
+				_, err := r.fleet.Create(ctx, spec)
+				first <- err
+			}()
+			r.now("it is in doubt", func() bool { return r.fleet.Snapshot().Sandboxes[0].State == sandbox.InDoubt })
+			r.restart()
+			if err := <-first; sandbox.CodeOf(err) != sandbox.Unreachable {
+				t.Errorf("the first: %v", err)
+			}
+			if !back {
+				r.turn("nothing is left", time.Minute, func() bool { return r.fleet.Alive() == 0 && r.cloud.alive() == 0 })
+				return
+			}
+			r.clock.Advance(grace - time.Second)
+			for range 2 {
+				if s, err := r.fleet.Create(t.Context(), spec); err != nil || s.ID != "vm-1" || s.Name != "mine" {
+					t.Errorf("the same again: %+v, %v", s, err)
+				}
+			}
+			r.clock.Advance(10 * time.Minute)
+			if r.cloud.alive() != 1 || len(r.cloud.tokens) != 1 {
+				t.Errorf("%d VMs for %d tokens, want one", r.cloud.alive(), len(r.cloud.tokens))
+			}
+		})
+	}
+}
+
+const grace = 10 * time.Second // that a fleet gives those who may be back
+
 // TestRestartInEnd takes up an end that was decided.
 func TestRestartInEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

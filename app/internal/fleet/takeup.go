@@ -56,6 +56,9 @@ func (f *Fleet) takeUpLocked() {
 			close(b.made)
 			continue
 		}
+		if b.Untold {
+			f.awaitAskerLocked(b)
+		}
 		f.beginLocked(func(ctx context.Context) { f.takeUp(ctx, b) })
 	}
 	for _, l := range f.leases {
