@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -236,14 +237,34 @@ func TestEngineBridgeKilled(t *testing.T) {
 	eventually(t, "the sandbox ends", func() bool { return r.ended(t, exit.Sandbox) == sandbox.EndCut })
 }
 
+// A moment is how far the making of a sandbox has come.
+type moment func(r *engineRig, s sandbox.Sandbox) bool
+
+// The moments at which an engine is killed. Faults keep the cloud waiting there
+// for much longer than that takes.
+var (
+	asked moment = func(r *engineRig, s sandbox.Sandbox) bool {
+		text, err := os.ReadFile(filepath.Join(r.home, "state", "fleet.journal"))
+		return err == nil && strings.Contains(string(text), s.Key)
+	}
+	made moment = func(r *engineRig, _ sandbox.Sandbox) bool {
+		found, err := filepath.Glob(filepath.Join(r.home, "state", "cloud", "microvms", "*"))
+		return err == nil && len(found) > 0
+	}
+	recorded moment = func(_ *engineRig, s sandbox.Sandbox) bool { return s.ID != "" }
+)
+
 // TestEngineKilledInACreate kills the engine at each moment of the making of a
 // sandbox. The call gets its answer from the next engine, and when its bridge
 // has gone no sandbox is left.
 func TestEngineKilledInACreate(t *testing.T) {
-	for _, tt := range []struct{ name, faults string }{
-		{"before create", `{"rules":[{"operation":"RunMicrovm","count":1,"delay_ms":1500}]}`},
-		{"after create before recorded", `{"rules":[{"operation":"RunMicrovm","count":1,"answer_delay_ms":1500}]}`},
-		{"after recorded", `{"rules":[{"operation":"CreateMicrovmAuthToken","count":1,"delay_ms":1500}]}`},
+	for _, tt := range []struct {
+		name, faults string
+		at           moment
+	}{
+		{"before create", `{"rules":[{"operation":"RunMicrovm","count":1,"delay_ms":60000}]}`, asked},
+		{"after create before recorded", `{"rules":[{"operation":"RunMicrovm","count":1,"answer_delay_ms":60000}]}`, made},
+		{"after recorded", `{"rules":[{"operation":"CreateMicrovmAuthToken","count":1,"delay_ms":60000}]}`, recorded},
 	} {
 		for _, back := range []bool{true, false} {
 			name := tt.name + ", bridge gone"
@@ -258,7 +279,7 @@ func TestEngineKilledInACreate(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !back {
-					r.createAndDie(t)
+					r.createAndDie(t, tt.at)
 					if err := r.launch(); err != nil {
 						t.Fatal(err)
 					}
@@ -269,8 +290,13 @@ func TestEngineKilledInACreate(t *testing.T) {
 					return
 				}
 				lease, _ := r.hold(t, nil)
-				go r.killSoon(t)
+				killed := make(chan struct{})
+				go func() {
+					defer close(killed)
+					r.killAt(t, tt.at)
+				}()
 				s, exit := r.run(t, lease, "echo made")
+				<-killed
 				if s.stdout.String() != "made\n" {
 					t.Errorf("stdout %q", s.stdout.String())
 				}
@@ -283,33 +309,44 @@ func TestEngineKilledInACreate(t *testing.T) {
 	}
 }
 
-// killSoon kills the engine once it has asked for a sandbox.
-func (r *engineRig) killSoon(t testing.TB) {
+// killAt kills the engine once the only sandbox is that far.
+func (r *engineRig) killAt(t testing.TB, at moment) {
+	looker := newClientAt(r.home)
+	defer looker.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	status, err := r.client.Status(ctx)
+	status, err := looker.Status(ctx)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	looker := newClientAt(r.home)
-	looker.Watch(ctx, func(s sandbox.Snapshot) error {
-		for _, sb := range s.Sandboxes {
-			if sb.State == sandbox.Creating || sb.State == sandbox.Pending {
-				time.Sleep(300 * time.Millisecond) // into the delay of the fault
-				kill9(status.PID)
-				return context.Canceled
-			}
+	for ; ; pause() {
+		var snap sandbox.Snapshot
+		err := looker.Watch(ctx, func(s sandbox.Snapshot) error {
+			snap = s
+			return errSeen
+		})
+		if !errors.Is(err, errSeen) {
+			t.Errorf("the engine shows nothing: %v", err)
+			return
 		}
-		return nil
-	})
+		if len(snap.Sandboxes) == 0 || !at(r, snap.Sandboxes[0]) {
+			continue
+		}
+		if state := snap.Sandboxes[0].State; state == sandbox.Running {
+			t.Errorf("it is too late: the sandbox is %s", state)
+		}
+		kill9(status.PID)
+		return
+	}
 }
+
+var errSeen = errors.New("seen")
 
 // createAndDie begins to make a sandbox for a bridge that dies together with
 // the engine.
-func (r *engineRig) createAndDie(t testing.TB) {
+func (r *engineRig) createAndDie(t testing.TB, at moment) {
 	lease, cut := r.holdRaw(t)
-	pid := r.enginePID(t)
 	looker := newClientAt(r.home)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -317,12 +354,7 @@ func (r *engineRig) createAndDie(t testing.TB) {
 		defer close(done)
 		looker.Exec(ctx, sandbox.Exec{ID: uuid.NewString(), Target: sandbox.Target{Lease: lease}, Args: []string{"true"}}, func(sandbox.Output) error { return nil })
 	}()
-	eventually(t, "it is being made", func() bool {
-		s, err := looker.Status(t.Context())
-		return err == nil && s.Sandboxes == 1
-	})
-	time.Sleep(300 * time.Millisecond) // into the delay of the fault
-	kill9(pid)
+	r.killAt(t, at)
 	cut()
 	cancel()
 	<-done
