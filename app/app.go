@@ -21,6 +21,7 @@ import (
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/journal"
 	"github.com/arenero/arenero/app/internal/paths"
+	"github.com/arenero/arenero/app/internal/settings"
 )
 
 // A Config says what an engine is made of. Only Version has no default.
@@ -47,6 +48,8 @@ type App struct {
 	since  time.Time
 	stop   context.CancelFunc
 	ended  context.Context // done when Stop was called
+
+	connections connections
 
 	mu      sync.Mutex // guards what follows
 	clients map[net.Conn]bool
@@ -122,7 +125,9 @@ func (a *App) join(dirs paths.Dirs) error {
 	if a.store, err = openJournal(filepath.Join(dirs.State, "fleet.journal"), a.cfg.Log); err != nil {
 		return err
 	}
+	a.connections = connections{settings.Open(dirs.Config)}
 	clouds := &clouds{
+		conns: a.connections,
 		local: &local{
 			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
 			logFile: filepath.Join(logs, "cloud.log"), clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),

@@ -23,6 +23,7 @@ import (
 // clouds are the clouds of all profiles, opened when first needed.
 type clouds struct {
 	local *local
+	conns connections
 	clock clockwork.Clock
 	log   *slog.Logger
 
@@ -32,6 +33,10 @@ type clouds struct {
 
 // get returns the cloud of p. One in AWS is always there.
 func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.Cloud, error) {
+	p, _, err := c.conns.profile(p)
+	if err != nil {
+		return nil, err
+	}
 	if p.Name == "" || p.Name == sandbox.ProfileLocal {
 		return c.local.get(ctx, wake)
 	}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/arenero/arenero/app/internal/atomicfile"
 	"github.com/arenero/arenero/app/internal/paths"
 )
@@ -76,6 +78,10 @@ func Open(dir string) *File { return &File{filepath.Join(dir, "settings.json")} 
 // Path is where the file is, for people.
 func (f *File) Path() string { return f.path }
 
+// lockPoll is how often a taken lock is tried again. Whoever has it lets go
+// within milliseconds.
+const lockPoll = 5 * time.Millisecond
+
 // Read returns the settings as they are now: none where there is no file.
 func (f *File) Read() (Settings, error) {
 	s, _, err := f.read()
@@ -89,11 +95,11 @@ func (f *File) Change(ctx context.Context, edit func(*Settings) error) error {
 	if err := paths.Private(filepath.Dir(f.path)); err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, f.path+".lock")
-	if err != nil {
+	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
 		return fmt.Errorf("lock settings: %w", err)
 	}
-	defer unlock()
+	defer lock.Close()
 	s, before, err := f.read()
 	if err != nil {
 		return err
