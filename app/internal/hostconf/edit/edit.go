@@ -65,11 +65,15 @@ type editor interface {
 }
 
 // editors has one line for each grammar.
-var editors = map[Grammar]editor{}
+var editors = map[Grammar]editor{
+	JSON:          jsonEditor{},
+	JSONC:         jsonEditor{comments: true},
+	JSONCTrailing: jsonEditor{comments: true, trailing: true},
+}
 
 // Set inserts the entry, or updates it in place: the fields of value are set,
 // those named in drop are deleted, and the user's other fields and comments
-// stay. If nothing is to change there are no patches. The result has been
+// stay. A field that is an Object itself is set as a whole. If nothing is to change there are no patches. The result has been
 // parsed again, and all but the entry is proven to be equal.
 //
 // Made is nil unless Set inserted the entry: an update keeps the one of old.
