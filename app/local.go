@@ -27,8 +27,11 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// LocalImage is the image that the local cloud always has.
-const LocalImage = "arn:aws:lambda:us-east-1:000000000000:microvm-image:arenero-local"
+// localImage is the ARN of the image that the local cloud always has, in the
+// region that it stands for.
+func localImage(region string) string {
+	return "arn:aws:lambda:" + region + ":000000000000:microvm-image:arenero-local"
+}
 
 // A local is the cloud of this computer: a process of its own, so that it and
 // its sandboxes outlive an engine that crashes or is replaced.
@@ -144,7 +147,7 @@ func (l *local) client(n note) *cloud {
 	l.note = n
 	l.open = &cloud{
 		api: api, dial: dial, local: true, clock: l.clock, log: l.log,
-		image: strings.Replace(LocalImage, "us-east-1", n.Region, 1),
+		image: localImage(n.Region),
 	}
 	return l.open
 }

@@ -3,6 +3,7 @@
 package awsauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 )
 
 // Static is the configuration for one key.
@@ -31,7 +33,7 @@ var Variables = []string{
 var ErrNoRegion = errors.New("no region: set AWS_REGION, AWS_DEFAULT_REGION or the region of the AWS profile")
 
 // Environment is the configuration that the SDK would take from variables, read
-// from env and not from this process.
+// from env and not from this process, which may be somebody else's.
 func Environment(ctx context.Context, env map[string]string) (aws.Config, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -41,26 +43,41 @@ func Environment(ctx context.Context, env map[string]string) (aws.Config, error)
 		}
 		return ""
 	}
-	opts := []func(*config.LoadOptions) error{
-		config.WithRegion(first("AWS_REGION", "AWS_DEFAULT_REGION")),
-		config.WithSharedConfigProfile(first("AWS_PROFILE", "AWS_DEFAULT_PROFILE")),
-	}
+	files, keys := config.DefaultSharedConfigFiles, config.DefaultSharedCredentialsFiles
 	if file := env["AWS_CONFIG_FILE"]; file != "" {
-		opts = append(opts, config.WithSharedConfigFiles([]string{file}))
+		files = []string{file}
 	}
 	if file := env["AWS_SHARED_CREDENTIALS_FILE"]; file != "" {
-		opts = append(opts, config.WithSharedCredentialsFiles([]string{file}))
+		keys = []string{file}
 	}
-	if id := env["AWS_ACCESS_KEY_ID"]; id != "" {
-		opts = append(opts, config.WithCredentialsProvider(
-			credentials.NewStaticCredentialsProvider(id, env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"])))
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, opts...)
-	if err != nil {
+	name := first("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
+	profile, err := config.LoadSharedConfigProfile(ctx, cmp.Or(name, "default"), func(o *config.LoadSharedConfigOptions) {
+		o.ConfigFiles, o.CredentialsFiles = files, keys
+	})
+	_, missing := errors.AsType[config.SharedConfigProfileNotExistError](err)
+	if err != nil && (!missing || name != "" && env["AWS_ACCESS_KEY_ID"] == "") {
 		return aws.Config{}, fmt.Errorf("load AWS configuration: %w", err)
 	}
-	if cfg.Region == "" {
+	region := cmp.Or(first("AWS_REGION", "AWS_DEFAULT_REGION"), profile.Region)
+	if region == "" {
 		return aws.Config{}, ErrNoRegion
+	}
+	var who aws.CredentialsProvider
+	if id := env["AWS_ACCESS_KEY_ID"]; id != "" {
+		who = credentials.NewStaticCredentialsProvider(id, env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"])
+	}
+	if missing { // there are no files: keys, or else the role of this computer
+		if who == nil {
+			who = aws.NewCredentialsCache(ec2rolecreds.New())
+		}
+		return aws.Config{Region: region, Credentials: who}, nil
+	}
+	// A profile that is named goes before the variables of this process.
+	cfg, err := config.LoadDefaultConfig(ctx,
+		config.WithSharedConfigProfile(profile.Profile), config.WithSharedConfigFiles(files), config.WithSharedCredentialsFiles(keys),
+		config.WithRegion(region), config.WithCredentialsProvider(who))
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("load AWS configuration: %w", err)
 	}
 	return cfg, nil
 }
