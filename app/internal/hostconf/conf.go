@@ -2,75 +2,156 @@ package hostconf
 
 import (
 	"context"
-	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/arenero/arenero/app/internal/hostconf/edit"
+	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
 )
 
 // Options are what a [Conf] works with.
 type Options struct {
 	Dir    string            // ours and private: journal, backups, locks
-	System System            // the computer; the zero value is this one
+	System System            // the computer
 	Fail   func(step string) // called at each step of a write, by tests; may be nil
 }
 
 // A Conf changes the files of hosts.
 type Conf struct {
-	sys System
+	sys      System
+	store    *hostfile.Store
+	memories memories
 }
 
 // Open returns a Conf that keeps its records in o.Dir.
 func Open(o Options) (*Conf, error) {
-	return &Conf{sys: o.System}, nil
+	store, err := hostfile.Open(hostfile.Options{Dir: o.Dir, Fail: o.Fail})
+	if err != nil {
+		return nil, err
+	}
+	return &Conf{sys: o.System, store: store, memories: memories(filepath.Join(o.Dir, "entries"))}, nil
 }
 
 // Recover finishes what a crash left half done. Call it once at the start.
-func (c *Conf) Recover(ctx context.Context) error { return errNotYet }
-
-// Status looks for the host, its files and our entries. It writes nothing.
-// project is a folder to look into as well, or empty.
-func (c *Conf) Status(ctx context.Context, h Host, project string) (Status, error) {
-	return Status{}, errNotYet
-}
+func (c *Conf) Recover(ctx context.Context) error { return c.store.Recover(ctx) }
 
 // Target returns the file and the place in it that spec means now.
-func (c *Conf) Target(h Host, spec Spec) (Target, error) { return Target{}, errNotYet }
-
-// Install inserts our entry, or brings it up to date. With dry it only says
-// what it would do, and fails where it would fail.
-func (c *Conf) Install(ctx context.Context, h Host, spec Spec, dry bool) (Change, error) {
-	return Change{}, errNotYet
+func (c *Conf) Target(h Host, spec Spec) (Target, error) {
+	spec, err := c.complete(h, spec)
+	if err != nil {
+		return Target{}, err
+	}
+	t, _, err := c.target(h, spec)
+	return t, err
 }
 
-// Remove takes our entry out of every file of the host that it was ever put
-// in: those of spec.Connection alone if that is not empty, and of spec.Name and
-// spec.Scope alone if they are not. An entry that we did not write is removed
-// only if spec names it and its scope.
-func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Change, error) {
-	return nil, errNotYet
+// target is Target for a complete spec. The warnings are about the choice.
+func (c *Conf) target(h Host, spec Spec) (Target, []Text, error) {
+	sc := h.scope(spec.Scope)
+	if sc == nil || !h.On(c.sys.OS) {
+		return Target{}, nil, &Error{Code: NotSupported, Text: text("hosts.err.no-file", "title", h.Title)}
+	}
+	all := c.sys.candidates(h, sc, h.fill(spec))
+	i := c.sys.pick(sc, all)
+	if i < 0 {
+		return Target{}, nil, &Error{Code: NotSupported, Text: text("hosts.err.no-file", "title", h.Title)}
+	}
+	var warnings []Text
+	for j, other := range all {
+		if j != i && other.path != all[i].path && c.sys.exists(other.path) && h.Write != WriteDropIn {
+			warnings = append(warnings, text("hosts.warn.other-file", "title", h.Title, "path", all[i].path, "other", other.path))
+		}
+	}
+	t := Target{Host: h, Scope: spec.Scope, Path: all[i].path, Place: c.place(h, sc, spec)}
+	if h.row.AltKey != nil || c.sys.OS == "windows" && sc.Key != nil {
+		doc, err := os.ReadFile(c.sys.onDisk(t.Path))
+		if err != nil { // not there, or reading it fails again where it matters
+			return t, warnings, nil
+		}
+		// Errors of the document are told by who edits it.
+		if p, err := c.placeIn(h, t.Place, doc); err == nil {
+			t.Place = p
+		}
+	}
+	return t, warnings, nil
 }
 
-// RemoveBOM takes the byte order mark off the file that spec means, for hosts
-// that can't read one. It is a step of its own as the mark is not ours.
-func (c *Conf) RemoveBOM(ctx context.Context, h Host, spec Spec, dry bool) (Change, error) {
-	return Change{}, errNotYet
+// guard refuses to write where that would do harm, or no good.
+func (c *Conf) guard(ctx context.Context, h Host, force bool) error {
+	if !h.On(c.sys.OS) {
+		return &Error{Code: NotSupported, Text: text("hosts.err.no-file", "title", h.Title)}
+	}
+	if m := c.sys.management(h); m != nil {
+		return &Error{Code: Managed, Text: m.Text, Path: m.Path}
+	}
+	running, err := c.sys.running(ctx, h)
+	if err != nil {
+		return err
+	}
+	if !force && !c.sys.detect(h, running).Installed {
+		return &Error{Code: NotInstalled, Text: text("hosts.err.not-installed", "title", h.Title)}
+	}
+	if lacks := c.sys.lacks(h); lacks.Key != "" {
+		return &Error{Code: NotSupported, Text: lacks}
+	}
+	return c.quit(h, running)
 }
 
-// Undo takes back our last change of the file that spec means.
-func (c *Conf) Undo(ctx context.Context, h Host, spec Spec, dry bool) (Change, error) {
-	return Change{}, errNotYet
+// quit refuses if the host runs and would write over what we write.
+func (c *Conf) quit(h Host, running []string) error {
+	if h.Write != WriteQuit {
+		return nil
+	}
+	if p := h.runs(c.sys, running); p != "" {
+		return &Error{Code: Running, Path: p, Text: text("hosts.err.running", "title", h.Title, "path", p)}
+	}
+	return nil
 }
 
-// Snippet returns the entry as text, for a person to paste, and the language
-// it is in: "json", "jsonc", "toml" or "yaml".
-func (c *Conf) Snippet(h Host, spec Spec) (body, language string, err error) {
-	return "", "", errNotYet
+// request is what all changes of a target have in common.
+func (c *Conf) request(t Target, owner string) hostfile.Request {
+	r := hostfile.Request{
+		Path: c.sys.onDisk(t.Path), Owner: owner, Host: t.Host.ID, Scope: t.Scope, Grammar: t.Host.Grammar, Place: t.Place,
+		Lock: hostfile.LockKind(t.Host.row.Lock), MaxSize: int64(max(t.Host.Limits.MaxMiB, 64)) << 20,
+	}
+	return r
 }
 
-// Links returns other ways to the same entry: addresses that the host opens,
-// and command lines.
-func (c *Conf) Links(h Host, spec Spec) ([]Link, error) { return nil, errNotYet }
+// do makes the change, or only looks what it would be.
+func (c *Conf) do(ctx context.Context, r hostfile.Request, dry bool) (hostfile.Result, error) {
+	if dry {
+		return c.store.Preview(ctx, r)
+	}
+	return c.store.Change(ctx, r)
+}
 
-// Diff returns c as a unified diff, with the file's path as both names, and
-// before and after as many lines around each change.
-func (c Change) Diff(around int) []DiffLine { return nil }
+// noted are the notes of hostfile for people.
+func noted(res hostfile.Result, path string) []Text {
+	var out []Text
+	for _, n := range res.Notes {
+		out = append(out, text("hosts.warn.write."+string(n), "path", path))
+	}
+	return out
+}
 
-var errNotYet = errors.New("not yet")
+// readable refuses a byte order mark that the host would choke on.
+func (h Host) readable(doc []byte) error {
+	if h.RejectsBOM && edit.HasMark(doc) {
+		return &edit.RefusedError{Reason: edit.BOM, Line: 1, Column: 1, Msg: "the file begins with a byte order mark"}
+	}
+	return nil
+}
+
+// steps are what is left for the user after a write.
+func (h Host) steps(scope string) []Text {
+	keys := h.row.After
+	if sc := h.scope(scope); sc != nil && sc.After != nil {
+		keys = slices.Concat(sc.After, keys)
+	}
+	var out []Text
+	for _, key := range keys {
+		out = append(out, text(key, "title", h.Title))
+	}
+	return out
+}

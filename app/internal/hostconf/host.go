@@ -1,24 +1,30 @@
 package hostconf
 
-import "github.com/arenero/arenero/app/internal/hostconf/edit"
+import (
+	"slices"
+
+	"github.com/arenero/arenero/app/internal/hostconf/edit"
+)
 
 // A Host is a program that starts MCP servers, as hosts.yaml knows it.
 type Host struct {
 	ID         string
 	Title      string
 	Aliases    []string
-	Systems    []string   // it runs on
-	Confidence Confidence // in what is written here
-	Scopes     []Scope    // the first is the usual one
+	Systems    []string   // it runs on, as in runtime.GOOS; none for one that we can only write snippets for
+	Paths      Confidence // in where its files are
+	Shape      Confidence // in what an entry looks like
+	Scopes     []string   // the first is the usual one
 	Grammar    edit.Grammar
 	Key        []string // to the entries
 	Write      WriteRule
 	HTTP       bool // entries can have an address
 	RejectsBOM bool
-	Name       string   // what names may look like: a regular expression
 	Reserved   []string // names that mean something else to it
 	Limits     Limits
-	Notes      []Text
+	Notes      []Text // for whoever wonders
+
+	row *row
 }
 
 // Confidence is how well a fact is known.
@@ -41,21 +47,30 @@ const (
 	WriteDropIn WriteRule = "dropin"    // a file of our own in a folder of the host's
 )
 
-// A Scope is where entries can be, with the files that hold them.
-type Scope struct {
-	Scope string
-}
-
-// Limits are what a host can take.
+// Limits are what a host can take; zero is for those that are not known.
 type Limits struct {
-	NameAndTool  int // characters of server and tool together
-	Tools        int
-	StartSeconds int
-	CallSeconds  int
+	NameAndTool  int // characters of the names of entry and tool together
+	Tools        int // of all entries together
+	StartSeconds int // until the server has answered for the first time
+	CallSeconds  int // until a tool has answered
+	MaxMiB       int // of a file that is still believable
 }
 
 // Hosts returns all hosts in the order of the table.
-func Hosts() []Host { return nil }
+func Hosts() []Host { return slices.Clone(table().hosts) }
 
 // ByID returns a host by its id or an alias.
-func ByID(id string) (Host, error) { return Host{}, errNotYet }
+func ByID(id string) (Host, error) {
+	for _, h := range table().hosts {
+		if h.ID == id || slices.Contains(h.Aliases, id) {
+			return h, nil
+		}
+	}
+	return Host{}, &Error{Code: UnknownHost, Text: text("hosts.err.unknown", "id", id)}
+}
+
+// In reports whether the host has the scope.
+func (h Host) In(scope string) bool { return slices.Contains(h.Scopes, scope) }
+
+// On reports whether the host runs on a system.
+func (h Host) On(goos string) bool { return slices.Contains(h.Systems, goos) }

@@ -5,9 +5,15 @@
 // What is known of the hosts is data, in hosts.yaml. The bytes of a file are
 // changed by package edit, the files on disk by package hostfile; this package
 // decides which file, which entry, and whether at all.
+//
+// An entry has the path of our own program and the id of a connection: no
+// secret, no variables, no folder to start in, and never a field by which the
+// user approves of something.
 package hostconf
 
-import "github.com/arenero/arenero/app/internal/hostconf/edit"
+import (
+	"github.com/arenero/arenero/app/internal/hostconf/edit"
+)
 
 // DefaultName is the name of our entry where the user wants no other.
 const DefaultName = "arenero"
@@ -31,7 +37,7 @@ type Spec struct {
 	Scope       string      // the host's first scope if empty; "profile:ID" is Profile and HostProfile in one
 	Project     string      // absolute path of the folder, for Project and Local
 	HostProfile string      // id of the host's own profile, for Profile
-	Force       bool        // even if the host seems not to be installed
+	Force       bool        // even if the host seems not to be installed, or the name is somebody else's
 }
 
 // A Target is one entry in one file.
@@ -51,7 +57,7 @@ const (
 	Update Action = "update"
 	Delete Action = "delete"
 	Clean  Action = "clean"  // of a byte order mark
-	Revert Action = "revert" // of the last change
+	Revert Action = "revert" // of our last change of the file
 	None   Action = "none"   // all is as wanted already
 )
 
@@ -59,11 +65,12 @@ const (
 type Change struct {
 	Target
 	Action   Action
-	Old      []byte       // the file before; nil if there was none
-	Patches  edit.Patches // of Old
-	Created  bool         // the file is new
-	Removed  bool         // the file is gone, as only our entry was in it
-	Dry      bool         // nothing was written
-	Warnings []Text       // what the user should know beforehand
-	Steps    []Text       // what the user must do now
+	Patches  edit.Patches
+	Diff     []DiffLine // the same for people, with three lines around it
+	Created  bool       // the file is new
+	Removed  bool       // the file is gone, as nothing but our entry was ever in it
+	Backup   string     // the file as it was before, if it was kept
+	Dry      bool       // nothing was written
+	Warnings []Text     // what the user should know
+	Steps    []Text     // what the user must do now
 }

@@ -6,12 +6,13 @@ import "time"
 type Status struct {
 	Host      Host
 	Detected  Detection
-	Running   bool        // a process of it, if that matters for writing its file
+	Running   string      // the program of it that runs, where that matters for writing its file
 	Files     []File      // all that it may read, those of its scopes in order
 	Entries   []Entry     // ours, wherever they are or were
 	Managed   *Management // an organisation decides; nil if none does
 	Managers  []Manager   // other programs that write the same files
 	Misplaced []Misplaced // servers in files that it never reads
+	Lacks     Text        // what it needs before it can be written; an empty key is for nothing
 }
 
 // A Detection says whether a host is installed, and what tells so.
@@ -51,7 +52,7 @@ const (
 	AsWritten State = "as-written" // every field that we wrote
 	Edited    State = "edited"     // by the user or the host, since we wrote it
 	Gone      State = "gone"       // removed by another program or the user, not by us
-	Foreign   State = "foreign"    // it has the name we use, but we did not write it
+	Foreign   State = "foreign"    // it has the name we use, or starts our program, but we did not write it
 	Unread    State = "unread"     // the file can't be read or parsed
 )
 
@@ -63,10 +64,10 @@ type Entry struct {
 	Connection string
 	State      State
 	Fields     []string // for Edited: those that differ from what we wrote
-	Lost       []string // names of others' entries that were beside it when we wrote, and are gone as well
+	Lost       []string // names of others' entries that were beside it when we wrote, and are gone too
 	Backup     string   // the file before our last write, if we have it
 	Written    time.Time
-	Read       bool // the file is still one that the host reads
+	Read       bool // the file is one that the host reads now
 	Problem    Text // for Unread
 }
 
@@ -89,28 +90,20 @@ type Misplaced struct {
 	Read  string // where the host would read them
 }
 
-// A Link is another way to install an entry. All need the user's consent in the host.
+// A Link is another way to install an entry. All need the user's consent in the
+// host, and none can update or remove.
 type Link struct {
-	Kind string // "link" to open, or "command" to run
-	Text string
-	Note Text // what it can't do, or damages
+	Kind LinkKind
+	Text string   // to copy
+	Argv []string // of ToRun
+	Note Text     // what it damages; an empty key is for nothing
 }
 
-// A DiffLine is one line of a unified diff.
-type DiffLine struct {
-	Kind     DiffKind
-	Text     string // without the kind's sign and the line's end
-	Old, New int    // numbers of the line before and after, from 1; 0 where it is not
-}
-
-// A DiffKind is the sign that a line of a unified diff begins with.
-type DiffKind string
+// A LinkKind says what to do with a link.
+type LinkKind string
 
 // The kinds.
 const (
-	DiffFile    DiffKind = "file" // the two lines at the top
-	DiffHunk    DiffKind = "@@"
-	DiffContext DiffKind = " "
-	DiffAdded   DiffKind = "+"
-	DiffDeleted DiffKind = "-"
+	ToOpen LinkKind = "link"    // the host opens it
+	ToRun  LinkKind = "command" // for a shell
 )

@@ -1,0 +1,276 @@
+package hostconf
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/arenero/arenero/app/internal/hostconf/edit"
+	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
+)
+
+// Install inserts our entry, or brings it up to date: our fields get our
+// values, and those of the user stay. With dry it only says what it would do,
+// and fails where it would fail.
+func (c *Conf) Install(ctx context.Context, h Host, spec Spec, dry bool) (Change, error) {
+	spec, err := c.complete(h, spec)
+	if err != nil {
+		return Change{}, err
+	}
+	value, shape, err := c.entry(h, spec)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := c.guard(ctx, h, spec.Force); err != nil {
+		return Change{}, err
+	}
+	t, warnings, err := c.target(h, spec)
+	if err != nil {
+		return Change{}, err
+	}
+	for _, w := range h.row.Warn {
+		warnings = append(warnings, text(w, "title", h.Title))
+	}
+	ins := &install{c: c, t: t, spec: spec, value: value, shape: shape}
+	if ins.wrote, err = c.wrote(ctx, t); err != nil {
+		return Change{}, err
+	}
+	ch, err := ins.run(ctx, dry)
+	if err != nil {
+		return Change{}, ours(h, t.Path, err)
+	}
+	ch.Warnings = append(warnings, ch.Warnings...)
+	return ch, nil
+}
+
+// An install is one Install whose target is known.
+type install struct {
+	c     *Conf
+	t     Target
+	spec  Spec
+	value edit.Object
+	shape *shapeRow
+	wrote bool // the entry is known to be ours
+
+	// What the last look at the file found.
+	change Change
+	others []string
+	lists  []Text
+}
+
+func (ins *install) run(ctx context.Context, dry bool) (Change, error) {
+	c, t := ins.c, ins.t
+	r := c.request(t, ins.spec.Connection)
+	r.Change = ins.edit
+	r.Verify = ins.verify
+	file := r.Path
+	now := memory{Fields: plain(ins.shape.lasting(ins.value)).(map[string]any)}
+	if !dry {
+		// First a look, as what we know of the entry must not change if the file
+		// will not.
+		if _, err := c.store.Preview(ctx, r); err != nil {
+			return Change{}, err
+		}
+		was := c.memories.get(file, t.Place)
+		next := now
+		if was != nil {
+			next.Before = was.Fields
+		}
+		next.Others = ins.others
+		if err := c.memories.put(file, t.Place, next); err != nil {
+			return Change{}, err
+		}
+	}
+	res, err := c.do(ctx, r, dry)
+	if err != nil {
+		return Change{}, err
+	}
+	if !dry {
+		now.Others = ins.others
+		if err := c.memories.put(file, t.Place, now); err != nil {
+			return Change{}, err
+		}
+	}
+	ch := ins.change
+	ch.Target, ch.Patches, ch.Backup, ch.Dry = t, res.Patches, res.Backup, dry
+	ch.Warnings = append(ins.lists, noted(res, t.Path)...)
+	if ch.Action != None {
+		ch.Steps = t.Host.steps(t.Scope)
+	}
+	return ch, nil
+}
+
+// edit says what to do with the file.
+func (ins *install) edit(doc []byte) (edit.Edit, error) {
+	h, t := ins.t.Host, ins.t
+	if err := h.readable(doc); err != nil {
+		return edit.Edit{}, err
+	}
+	if p, err := ins.c.placeIn(h, t.Place, doc); err != nil {
+		return edit.Edit{}, err
+	} else if !slices.Equal(p.Keys, t.Place.Keys) { // the host has just moved its entries
+		return edit.Edit{}, &Error{Code: Busy, Text: text("hosts.err.file.busy", "path", t.Path, "title", h.Title)}
+	}
+	found, err := edit.Get(doc, h.Grammar, t.Place)
+	if err != nil {
+		return edit.Edit{}, err
+	}
+	value := ins.value
+	action := Insert
+	if found != nil {
+		if !ins.wrote && !ins.spec.Force && !startsOurs(found.Value, ins.spec) {
+			return edit.Edit{}, &Error{Code: NameTaken, Text: text("hosts.err.name.taken", "name", t.Place.Name, "path", t.Path)}
+		}
+		action = Update
+		value = ins.shape.lasting(value)
+	}
+	e, err := ins.set(doc, value, found != nil)
+	if err != nil {
+		return edit.Edit{}, err
+	}
+	if len(e.Patches) == 0 {
+		action = None
+	}
+	names, err := edit.List(doc, h.Grammar, t.Place)
+	if err != nil {
+		return edit.Edit{}, err
+	}
+	ins.others = slices.DeleteFunc(names, func(n string) bool { return n == t.Place.Name })
+	if ins.lists, err = ins.c.listed(h, doc, t.Place.Name); err != nil {
+		return edit.Edit{}, err
+	}
+	ins.change = Change{Action: action, Created: doc == nil, Diff: diff(t.Path, doc, e.Patches, doc == nil, false)}
+	return e, nil
+}
+
+// set is edit.Set, with the head that a file of our own begins with.
+func (ins *install) set(doc []byte, value edit.Object, update bool) (edit.Edit, error) {
+	h, t := ins.t.Host, ins.t
+	var drop []string
+	if update {
+		drop = h.drops(ins.shape, value)
+	}
+	if doc != nil || len(h.row.Head) == 0 {
+		return edit.Set(doc, h.Grammar, t.Place, value, drop...)
+	}
+	head, err := ins.head()
+	if err != nil {
+		return edit.Edit{}, err
+	}
+	e, err := edit.Set(head, h.Grammar, t.Place, value)
+	if err != nil {
+		return edit.Edit{}, err
+	}
+	e.Patches = edit.Patches{{New: e.Patches.Apply(head)}}
+	return e, nil
+}
+
+// head is the fields that a file of our own begins with.
+func (ins *install) head() ([]byte, error) {
+	var out strings.Builder
+	for _, m := range ins.t.Host.row.Head {
+		value, ok := fillValue(m.Value, ins.spec).(string)
+		if !ok || !plainYAML(value) {
+			return nil, fmt.Errorf("the head of %s has a field %s that is no plain text", ins.t.Host.ID, m.Key)
+		}
+		fmt.Fprintf(&out, "%s: %s\n", m.Key, value)
+	}
+	return []byte(out.String()), nil
+}
+
+// plainYAML reports whether text needs no quotes in YAML to be text.
+func plainYAML(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z'
+		if !letter && (i == 0 && r != '0' || !strings.ContainsRune("0123456789.-", r)) {
+			return false
+		}
+	}
+	return s != "" && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, s)
+}
+
+// verify looks at what was written as the host will.
+func (ins *install) verify(doc []byte) error {
+	h, t := ins.t.Host, ins.t
+	if err := edit.Check(doc, h.Grammar); err != nil {
+		return err
+	}
+	found, err := edit.Get(doc, h.Grammar, t.Place)
+	if err != nil {
+		return err
+	}
+	if found == nil || len(differing(plain(ins.shape.lasting(ins.value)).(map[string]any), found.Value)) > 0 {
+		return &edit.RefusedError{Reason: edit.Unproven, Msg: "the entry does not read as it was written"}
+	}
+	return nil
+}
+
+// wrote reports whether the journal has the entry as ours.
+func (c *Conf) wrote(ctx context.Context, t Target) (bool, error) {
+	records, err := c.store.Written(ctx, hostfile.Filter{Path: c.sys.onDisk(t.Path)})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(records, func(r hostfile.Record) bool { return !r.Removed && samePlace(r.Place, t.Place) }), nil
+}
+
+func samePlace(a, b edit.Place) bool {
+	return a.Name == b.Name && a.List == b.List && slices.Equal(a.Keys, b.Keys)
+}
+
+// startsOurs reports whether an entry starts the program that spec does, or
+// calls its address.
+func startsOurs(value any, spec Spec) bool {
+	m, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, key := range []string{"command", "cmd"} {
+		command, _ := m[key].(string)
+		if list, ok := m[key].([]any); ok && len(list) > 0 {
+			command, _ = list[0].(string)
+		}
+		if command != "" && (command == spec.Command || isBridge(command)) {
+			return true
+		}
+	}
+	for _, key := range []string{"url", "serverUrl", "uri"} {
+		if u, _ := m[key].(string); u != "" && u == spec.URL {
+			return true
+		}
+	}
+	return false
+}
+
+// isBridge reports whether a command is our program, wherever it is installed.
+func isBridge(command string) bool {
+	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
+	return strings.TrimSuffix(strings.ToLower(base), ".exe") == "arenero-bridge"
+}
+
+// listed warns if the host has lists of names that it starts or does not.
+func (c *Conf) listed(h Host, doc []byte, name string) ([]Text, error) {
+	l := h.row.Lists
+	if l == nil {
+		return nil, nil
+	}
+	var out []Text
+	for key, path := range map[string][]string{"hosts.warn.not-allowed": l.Allowed, "hosts.warn.excluded": l.Excluded} {
+		last := len(path) - 1
+		f, err := edit.Get(doc, h.Grammar, edit.Place{Keys: path[:last], Name: path[last]})
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		list, _ := f.Value.([]any)
+		has := slices.Contains(list, any(name))
+		if allowed := key == "hosts.warn.not-allowed"; has != allowed {
+			out = append(out, text(key, "name", name, "list", strings.Join(path, "."), "title", h.Title))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,163 @@
+package hostconf
+
+import (
+	"context"
+	"errors"
+
+	"github.com/arenero/arenero/app/internal/hostconf/edit"
+	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
+)
+
+// Remove takes our entry out of every file of the host that it was ever put
+// in, old ones too. Where spec says more, only those that match are taken: its
+// Connection, its Name, and the file of its Scope. An entry that we did not
+// write is removed only if spec names it and its scope.
+//
+// What was removed before an error is returned with it.
+func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Change, error) {
+	var only *Target
+	if spec.Scope != "" {
+		full, err := c.complete(h, spec)
+		if err != nil {
+			return nil, err
+		}
+		t, _, err := c.target(h, full)
+		if err != nil {
+			return nil, err
+		}
+		only = &t
+	}
+	running, err := c.sys.running(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	records, err := c.store.Written(ctx, hostfile.Filter{Host: h.ID, Owner: spec.Connection})
+	if err != nil {
+		return nil, err
+	}
+	var (
+		done  []Change
+		errs  []error
+		known bool
+	)
+	for _, r := range records {
+		t := Target{Host: h, Scope: r.Scope, Path: c.sys.asWritten(r.Path), Place: r.Place}
+		if r.Removed || spec.Name != "" && r.Place.Name != spec.Name || only != nil && (only.Path != t.Path || only.Scope != t.Scope) {
+			continue
+		}
+		known = true
+		ch, err := c.remove(ctx, t, r.Made, r.Owner, running, dry)
+		if err != nil {
+			errs = append(errs, ours(h, t.Path, err))
+			continue
+		}
+		done = append(done, ch)
+	}
+	if !known && only != nil && spec.Name != "" {
+		ch, err := c.remove(ctx, *only, nil, spec.Connection, running, dry)
+		if err != nil {
+			return nil, ours(h, only.Path, err)
+		}
+		if ch.Action != None {
+			return []Change{ch}, nil
+		}
+	}
+	if !known {
+		return nil, &Error{Code: NothingThere, Text: text("hosts.err.nothing", "title", h.Title)}
+	}
+	return done, errors.Join(errs...)
+}
+
+// remove takes one entry out of one file.
+func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, running []string, dry bool) (Change, error) {
+	if err := c.quit(t.Host, running); err != nil {
+		return Change{}, err
+	}
+	ch := Change{Target: t, Dry: dry}
+	r := c.request(t, owner)
+	r.Remove = true
+	r.Change = func(doc []byte) (edit.Edit, error) {
+		ch.Action, ch.Diff = None, nil
+		if doc == nil {
+			return edit.Edit{}, nil
+		}
+		if err := t.Host.readable(doc); err != nil {
+			return edit.Edit{}, err
+		}
+		ps, err := edit.Delete(doc, r.Grammar, t.Place, made)
+		if err != nil {
+			return edit.Edit{}, err
+		}
+		if len(ps) > 0 {
+			ch.Action = Delete
+			ch.Diff = diff(t.Path, doc, ps, false, false)
+		}
+		return edit.Edit{Patches: ps}, nil
+	}
+	r.Verify = func(doc []byte) error {
+		if err := edit.Check(doc, r.Grammar); err != nil {
+			return err
+		}
+		f, err := edit.Get(doc, r.Grammar, t.Place)
+		if err == nil && f != nil {
+			err = &edit.RefusedError{Reason: edit.Unproven, Msg: "the entry is still there"}
+		}
+		return err
+	}
+	res, err := c.do(ctx, r, dry)
+	if err != nil {
+		return Change{}, err
+	}
+	if !dry {
+		if err := c.memories.drop(r.Path, t.Place); err != nil {
+			return Change{}, err
+		}
+	}
+	ch.Patches, ch.Backup, ch.Warnings = res.Patches, res.Backup, noted(res, t.Path)
+	if ch.Action != None {
+		ch.Steps = t.Host.steps(t.Scope)
+	}
+	return ch, nil
+}
+
+// RemoveBOM takes the byte order mark off the file that spec means, for hosts
+// that can't read one. It is a step of its own as the mark is not ours.
+func (c *Conf) RemoveBOM(ctx context.Context, h Host, spec Spec, dry bool) (Change, error) {
+	spec, err := c.complete(h, spec)
+	if err != nil {
+		return Change{}, err
+	}
+	t, _, err := c.target(h, spec)
+	if err != nil {
+		return Change{}, err
+	}
+	running, err := c.sys.running(ctx, h)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := c.quit(h, running); err != nil {
+		return Change{}, err
+	}
+	t.Place = edit.Place{} // it is about no entry
+	ch := Change{Target: t, Dry: dry}
+	r := c.request(t, spec.Connection)
+	r.Change = func(doc []byte) (edit.Edit, error) {
+		ch.Action, ch.Diff = None, nil
+		if !edit.HasMark(doc) {
+			return edit.Edit{}, nil
+		}
+		if err := edit.Check(doc, h.Grammar); err != nil {
+			return edit.Edit{}, err
+		}
+		ps := edit.Patches{{Old: []byte("\xef\xbb\xbf")}}
+		ch.Action, ch.Diff = Clean, diff(t.Path, doc, ps, false, false)
+		return edit.Edit{Patches: ps}, nil
+	}
+	r.Verify = func(doc []byte) error { return edit.Check(doc, h.Grammar) }
+	res, err := c.do(ctx, r, dry)
+	if err != nil {
+		return Change{}, ours(h, t.Path, err)
+	}
+	ch.Patches, ch.Backup, ch.Warnings = res.Patches, res.Backup, noted(res, t.Path)
+	return ch, nil
+}
