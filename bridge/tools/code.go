@@ -175,6 +175,11 @@ var typeOrder = []string{
 	"text/latex", "application/javascript", "application/json", "e2b/data", "e2b/chart",
 }
 
+// omitted is the form of a result that names, as a JSON list, those forms of it
+// that the agent has dropped because they are too big.
+const omitted = "rayito/omitted"
+
+// types lists the forms of a result, those that were dropped too.
 func types(data map[string]string) []string {
 	place := func(t string) int {
 		if i := slices.Index(typeOrder, t); i >= 0 {
@@ -182,9 +187,18 @@ func types(data map[string]string) []string {
 		}
 		return len(typeOrder)
 	}
-	all := make([]string, 0, len(data))
+	var dropped []string
+	if json.Unmarshal([]byte(data[omitted]), &dropped) != nil {
+		dropped = nil
+	}
+	all := make([]string, 0, len(data)+len(dropped))
 	for t := range data {
 		all = append(all, t)
+	}
+	for _, t := range dropped {
+		if !slices.Contains(all, t) {
+			all = append(all, t)
+		}
 	}
 	slices.SortFunc(all, func(a, b string) int {
 		if d := place(a) - place(b); d != 0 {

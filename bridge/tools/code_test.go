@@ -144,6 +144,20 @@ func TestR64_AllTypesAreNamedInOrder(t *testing.T) {
 	}
 }
 
+// What the agent has dropped is listed, and said to be dropped.
+func TestR101_DroppedFormsAreListed(t *testing.T) {
+	for list, want := range map[string][]string{
+		`["image/png","x/y","text/plain"]`: {"text/plain", "image/png", "rayito/omitted", "x/y"},
+		`not a list`:                       {"text/plain", "rayito/omitted"},
+	} {
+		r := connect(t, cells(shown(true, map[string]string{"text/plain": "t", "rayito/omitted": list}))).call("run_code", args{"code": "1"})
+		got := field[[]resultTypes](t, json.RawMessage(r.text()), "results")
+		if len(got) != 1 || !slices.Equal(got[0].Types, want) || len(r.Content) != 1 {
+			t.Errorf("%s: results = %+v, %d blocks", list, got, len(r.Content))
+		}
+	}
+}
+
 func TestR62_R63_ExceptionsAreData(t *testing.T) {
 	for _, name := range []string{"ZeroDivisionError", "ExecutionTimeout"} {
 		m := cells(printed("before"), sandbox.Output{Exception: &sandbox.Exception{Name: name, Value: "division by zero", Traceback: []string{"Traceback:", "  line 1"}}})

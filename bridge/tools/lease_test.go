@@ -242,6 +242,12 @@ func TestRX7_LogsHoldNoContents(t *testing.T) {
 			}
 		}
 	}
+	for line := range strings.SplitSeq(log, "\n") { // each says where it was
+		about := strings.Contains(line, "level=INFO msg=call tool=") && !strings.Contains(line, "list_sandboxes") && !strings.Contains(line, "permission_denied")
+		if about && !strings.Contains(line, " sandbox=microvm-1 ") {
+			t.Errorf("no sandbox in %s", line)
+		}
+	}
 	if got, want := strings.Count(log, "level=INFO msg=call tool="), len(calls); got != want { // the refused one never began
 		t.Errorf("%d lines of calls, want %d:\n%s", got, want, log)
 	}

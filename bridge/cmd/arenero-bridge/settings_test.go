@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -159,6 +160,15 @@ func TestAccessToken(t *testing.T) {
 		_, err := read(t, vars{"RAYITO_ACCESS_TOKEN": bad})
 		if err == nil || !strings.Contains(err.Error(), "RAYITO_ACCESS_TOKEN") || strings.Contains(err.Error(), bad) {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for _, good := range []string{"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAA==", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"} {
+		st, err := read(t, vars{"RAYITO_ACCESS_TOKEN": good})
+		if err != nil || string(st.spec.AccessToken) != strings.TrimRight(good, "=") {
+			t.Errorf("%q: %v", good, err)
+		}
+		if text := fmt.Sprintf("%v %+v %#v", st.spec, st.spec, st.spec); strings.Contains(text, "AAAA") {
+			t.Errorf("printed, the settings show the token: %s", text)
 		}
 	}
 }
