@@ -1,7 +1,7 @@
 // Demo shows the main job on this computer, as an AI app has it done: an MCP
 // client starts arenero-bridge, which starts what else is needed, and has its
 // tools create a sandbox, run a command and some Python in it, put it to sleep,
-// wake it with its variables, and end it. Every line is timed. "make demo"
+// wake it with its variables, and end it. Every step is timed. "make demo"
 // builds and runs it.
 package main
 
@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+	"golang.org/x/term"
 )
 
 func main() {
@@ -30,7 +32,17 @@ func main() {
 	}
 }
 
-func run() (err error) {
+const intro = `What an AI app does with Arenero: an MCP client starts arenero-bridge and calls its tools.
+The code runs in a sandbox: a process tree of this computer that is kept from the rest of it.
+
+`
+
+const outro = `
+That took %.1f s, and nothing of it runs any more. To give your own AI app such sandboxes,
+put the path of bin/arenero-bridge into its MCP configuration: README.md shows how.
+`
+
+func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	// Short, since sockets are in it, and apart from what the user has.
@@ -40,29 +52,80 @@ func run() (err error) {
 	}
 	defer os.RemoveAll(home)
 	s := session{home: home, env: []string{"ARENERO_HOME=" + home, "ARENERO_TOOLSETS=core,fleet", "ARENERO_LANG=en", "ARENERO_MCP_LOG_LEVEL=WARNING"}}
-	defer func() { err = errors.Join(err, s.close()) }()
-	for _, part := range []struct {
-		what string
-		do   func(context.Context) (string, error)
-	}{
-		{"start the bridge", s.start},
-		{"create a sandbox", s.create},
-		{"run a command", s.command},
-		{"run Python", func(ctx context.Context) (string, error) { return s.python(ctx, "x = 6 * 7; x") }},
-		{"draw a plot", s.plot},
-		{"suspend", func(ctx context.Context) (string, error) { return s.change(ctx, "suspend_sandbox") }},
-		{"resume", func(ctx context.Context) (string, error) { return s.change(ctx, "resume_sandbox") }},
-		{"Python remembers", func(ctx context.Context) (string, error) { return s.python(ctx, "x + 1") }},
-		{"kill", func(ctx context.Context) (string, error) { return s.change(ctx, "terminate_sandbox") }},
+	out := screen{os.Stdout, term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+	fmt.Print(intro)
+	begin := time.Now()
+	if err := errors.Join(s.show(ctx, out), s.close()); err != nil {
+		return err
+	}
+	fmt.Printf(outro, time.Since(begin).Seconds())
+	return nil
+}
+
+// show takes all steps.
+func (s *session) show(ctx context.Context, out screen) error {
+	for _, st := range []step{
+		{"start arenero-bridge", "", s.start},
+		{"create_sandbox", "", s.create},
+		{"run_command", "$ " + lookAround, func(ctx context.Context) (string, error) { return s.command(ctx, lookAround) }},
+		{"run_code", ">>> x = 6 * 7; x", func(ctx context.Context) (string, error) { return s.python(ctx, "x = 6 * 7; x") }},
+		{"run_code", ">>> " + drawing, s.plot},
+		{"suspend_sandbox", "", func(ctx context.Context) (string, error) { return s.change(ctx, "suspend_sandbox", "it uses no CPU") }},
+		{"resume_sandbox", "", func(ctx context.Context) (string, error) { return s.change(ctx, "resume_sandbox", "") }},
+		{"run_code", ">>> x + 1", func(ctx context.Context) (string, error) {
+			answer, err := s.python(ctx, "x + 1")
+			return answer + "  (x is still there)", err
+		}},
+		{"terminate_sandbox", "", func(ctx context.Context) (string, error) {
+			return s.change(ctx, "terminate_sandbox", "its files and processes are gone")
+		}},
 	} {
 		begin := time.Now()
-		got, err := part.do(ctx)
+		answer, err := st.do(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", part.what, err)
+			return fmt.Errorf("%s: %w", st.name, err)
 		}
-		fmt.Printf("%-18s %7.1f ms   %s\n", part.what, float64(time.Since(begin).Microseconds())/1000, got)
+		out.show(st, time.Since(begin), answer)
 	}
 	return nil
+}
+
+// A step is one thing that the client does: it starts the bridge or calls a
+// tool of that name, with an input worth showing.
+type step struct {
+	name, input string
+	do          func(context.Context) (answer string, err error)
+}
+
+// A screen shows steps, in colours where they can be seen.
+type screen struct {
+	w      io.Writer
+	colour bool
+}
+
+// Of ECMA-48, select graphic rendition.
+const (
+	bold  = "1"
+	dim   = "2"
+	green = "32"
+	blue  = "36"
+)
+
+func (s screen) paint(how, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + how + "m" + text + "\x1b[0m"
+}
+
+// show prints the name of a step, how long it took, its input and the answer.
+func (s screen) show(st step, took time.Duration, answer string) {
+	head := s.paint(bold, fmt.Sprintf("%-20s", st.name)) + s.paint(dim, fmt.Sprintf(" %6.0f ms", float64(took.Microseconds())/1000))
+	if st.input != "" {
+		fmt.Fprintf(s.w, "%s   %s\n", head, s.paint(blue, st.input))
+		head = strings.Repeat(" ", 30)
+	}
+	fmt.Fprintf(s.w, "%s   %s\n", head, s.paint(green, "→ "+answer))
 }
 
 // A session is what an MCP host has: a bridge and, once it is created, the id
@@ -94,7 +157,7 @@ func (s *session) start(ctx context.Context) (string, error) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	return fmt.Sprintf("%d tools: %s, …", len(names), strings.Join(names[:min(4, len(names))], ", ")), nil
+	return fmt.Sprintf("%d tools: %s, …", len(names), strings.Join(names[:min(3, len(names))], ", ")), nil
 }
 
 // close ends the bridge, the engine and all it started.
@@ -161,27 +224,46 @@ func (s *session) create(ctx context.Context) (string, error) {
 	}
 	_, err := s.call(ctx, "create_sandbox", map[string]any{}, &made)
 	s.id = made.ID
-	return made.ID + " is " + made.State, err
+	return made.State + ": " + made.ID, err
 }
 
-// change puts the sandbox into another state.
-func (s *session) change(ctx context.Context, tool string) (string, error) {
+// change puts the sandbox into another state. It returns that, and what it means.
+func (s *session) change(ctx context.Context, tool, meaning string) (string, error) {
 	var now struct {
 		State string `json:"state"`
 	}
 	_, err := s.call(ctx, tool, map[string]any{"sandbox_id": s.id}, &now)
+	if meaning != "" {
+		now.State += ": " + meaning
+	}
 	return now.State, err
 }
 
-func (s *session) command(ctx context.Context) (string, error) {
+// lookAround shows who and where one is in a sandbox, and how many processes
+// there are to see.
+const lookAround = "whoami; pwd; ls -d /proc/[0-9]* | wc -l"
+
+func (s *session) command(ctx context.Context, cmd string) (string, error) {
 	var out struct {
 		Stdout   string `json:"stdout"`
+		Stderr   string `json:"stderr"`
 		ExitCode int    `json:"exit_code"`
 	}
-	_, err := s.call(ctx, "run_command", map[string]any{
-		"cmd": `echo "$(id -un) in $PWD, with $(ls -d /proc/[0-9]* | wc -l) processes to see"`, "sandbox_id": s.id,
-	}, &out)
-	return fmt.Sprintf("%s (exit code %d)", strings.TrimSpace(out.Stdout), out.ExitCode), err
+	if _, err := s.call(ctx, "run_command", map[string]any{"cmd": cmd, "sandbox_id": s.id}, &out); err != nil {
+		return "", err
+	}
+	if out.ExitCode != 0 {
+		return "", fmt.Errorf("exit code %d: %s", out.ExitCode, out.Stderr)
+	}
+	here, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return "", err
+	}
+	answer := strings.Join(strings.Fields(out.Stdout), ", ") + " processes"
+	if len(here) > 0 {
+		answer += fmt.Sprintf(" (this computer has %d)", len(here))
+	}
+	return answer, nil
 }
 
 // cell runs code and fails if it raised.
@@ -203,16 +285,16 @@ func (s *session) cell(ctx context.Context, code string) (text string, res *mcp.
 	return text, res, err
 }
 
-// python runs code and shows the value of its last expression.
+// python runs code and returns the value of its last expression.
 func (s *session) python(ctx context.Context, code string) (string, error) {
 	text, _, err := s.cell(ctx, code)
-	return code + "  ⇒  " + text, err
+	return text, err
 }
 
+const drawing = "import matplotlib.pyplot as p; p.plot([1, 4, 9, 16])"
+
 func (s *session) plot(ctx context.Context) (string, error) {
-	_, res, err := s.cell(ctx, `import matplotlib.pyplot as plt
-plt.plot([n * n for n in range(10)])
-plt.show()`)
+	_, res, err := s.cell(ctx, drawing)
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +305,7 @@ plt.show()`)
 				return "", err
 			}
 			file := filepath.Join("bin", "demo-plot.png")
-			return fmt.Sprintf("%d bytes of %s, kept in %s", len(png), image.MIMEType, file), os.WriteFile(file, png, 0o644)
+			return fmt.Sprintf("a picture, %s of %d bytes: see %s", image.MIMEType, len(png), file), os.WriteFile(file, png, 0o644)
 		}
 	}
 	return "", errors.New("no picture came")
