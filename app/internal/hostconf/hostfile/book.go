@@ -134,6 +134,17 @@ func (b *book) records() []Record {
 	return rs
 }
 
+// madeFor are the folders that were made for a file when we made it.
+func (b *book) madeFor(realPath string) []string {
+	var dirs []string
+	for _, c := range b.changes() {
+		if c.State == Done && c.Before == "" && key(c.Real) == key(realPath) {
+			dirs = c.Dirs
+		}
+	}
+	return dirs
+}
+
 func changeKey(id int64) string { return fmt.Sprintf("%015d", id) }
 
 // putChange stores c, with an id if it has none.

@@ -29,7 +29,7 @@ type planner func(doc []byte) (plan, error)
 func (s *Store) Change(ctx context.Context, r Request) (Result, error) {
 	return s.run(ctx, r, func(doc []byte) (plan, error) {
 		e, err := r.Change(doc)
-		return plan{Edit: e}, err
+		return plan{Edit: e, remove: r.goes(doc, e)}, err
 	})
 }
 
@@ -38,8 +38,13 @@ func (s *Store) Change(ctx context.Context, r Request) (Result, error) {
 func (s *Store) Preview(ctx context.Context, r Request) (Result, error) {
 	return s.preview(ctx, r, func(doc []byte) (plan, error) {
 		e, err := r.Change(doc)
-		return plan{Edit: e}, err
+		return plan{Edit: e, remove: r.goes(doc, e)}, err
 	})
+}
+
+// goes reports whether nothing is left of a file that may go.
+func (r Request) goes(doc []byte, e edit.Edit) bool {
+	return r.Gone && len(e.Patches) > 0 && e.Patches.Len(int64(len(doc))) == 0
 }
 
 func (r Request) limit() int64 {

@@ -89,6 +89,7 @@ type Request struct {
 	Grammar     edit.Grammar
 	Place       edit.Place
 	Remove      bool // the entry is gone afterwards
+	Gone        bool // so is the file, if that leaves no byte in it; of the folders, those that we made for it
 
 	// Change says what to do with the bytes of the file, nil if there is none.
 	// It is called again if they change meanwhile, and must not keep doc.

@@ -46,7 +46,9 @@ func (w *write) try(ctx context.Context) (Result, error) {
 		return res, w.note(ctx, p, res.After)
 	}
 	w.s.fail(StepRead)
-	w.back = p.Patches.Reverse()
+	if !p.remove { // else there is no new document to go back from
+		w.back = p.Patches.Reverse()
+	}
 	if err := w.begin(ctx, p, res.Before); err != nil {
 		return Result{}, err
 	}
@@ -92,6 +94,9 @@ func (w *write) begin(ctx context.Context, p plan, hash string) error {
 			c.Owner, c.Host, c.Scope, c.Grammar, c.Place = of.Owner, of.Host, of.Scope, of.Grammar, of.Place
 		} else {
 			c.Act = act(r, p)
+			if p.remove {
+				c.Dirs = b.madeFor(c.Real)
+			}
 		}
 		if c.Place.Name != "" {
 			c.Was = b.record(c.Real, c.Place)
