@@ -67,13 +67,14 @@ func (ins *install) run(ctx context.Context, dry bool) (Change, error) {
 	r.Verify = ins.verify
 	file := r.Path
 	now := memory{Fields: plain(ins.shape.lasting(ins.value)).(map[string]any)}
+	was := c.memories.get(file, t.Place)
 	if !dry {
 		// First a look, as what we know of the entry must not change if the file
 		// will not.
 		if _, err := c.store.Preview(ctx, r); err != nil {
 			return Change{}, err
 		}
-		was := c.memories.get(file, t.Place)
+		now.Created = ins.change.Created || was != nil && was.Created
 		next := now
 		if was != nil {
 			next.Before = was.Fields

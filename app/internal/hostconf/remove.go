@@ -1,8 +1,10 @@
 package hostconf
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
@@ -76,8 +78,11 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 	ch := Change{Target: t, Dry: dry}
 	r := c.request(t, owner)
 	r.Remove = true
+	if m := c.memories.get(r.Path, t.Place); m != nil {
+		r.Gone = m.Created
+	}
 	r.Change = func(doc []byte) (edit.Edit, error) {
-		ch.Action, ch.Diff = None, nil
+		ch.Action, ch.Diff, ch.Removed = None, nil, false
 		if doc == nil {
 			return edit.Edit{}, nil
 		}
@@ -89,8 +94,9 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 			return edit.Edit{}, err
 		}
 		if len(ps) > 0 {
-			ch.Action = Delete
-			ch.Diff = diff(t.Path, doc, ps, false, false)
+			ps = t.Host.headless(doc, ps, r.Gone)
+			ch.Action, ch.Removed = Delete, r.Gone && ps.Len(int64(len(doc))) == 0
+			ch.Diff = diff(t.Path, doc, ps, false, ch.Removed)
 		}
 		return edit.Edit{Patches: ps}, nil
 	}
@@ -118,6 +124,23 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 		ch.Steps = t.Host.steps(t.Scope)
 	}
 	return ch, nil
+}
+
+// headless widens ps to the whole of a file of our own, if nothing but its
+// head would be left.
+func (h Host) headless(doc []byte, ps edit.Patches, made bool) edit.Patches {
+	if !made || len(h.row.Head) == 0 {
+		return ps
+	}
+	for line := range bytes.Lines(ps.Apply(doc)) {
+		key, _, ok := bytes.Cut(line, []byte(":"))
+		head := slices.ContainsFunc(h.row.Head, func(m edit.Member) bool { return m.Key == string(key) })
+		empty := ok && slices.Equal(h.Key, []string{string(key)})
+		if len(bytes.TrimSpace(line)) > 0 && !head && !empty {
+			return ps
+		}
+	}
+	return edit.Patches{{Old: slices.Clone(doc)}}
 }
 
 // RemoveBOM takes the byte order mark off the file that spec means, for hosts

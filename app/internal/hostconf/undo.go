@@ -139,7 +139,7 @@ func (c *Conf) resync(t Target, file string) error {
 	}
 	next := memory{Fields: fields}
 	if was != nil {
-		next.Others = was.Others
+		next.Others, next.Created = was.Others, was.Created
 		for key := range fields { // what the user added is not ours to watch
 			if _, ok := was.Fields[key]; !ok {
 				delete(fields, key)

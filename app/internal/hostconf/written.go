@@ -20,9 +20,10 @@ import (
 // A memory is what we wrote into an entry, for telling later what became of
 // it. hostfile's journal knows that we wrote; this knows what.
 type memory struct {
-	Fields map[string]any `json:"fields"`
-	Before map[string]any `json:"before,omitempty"` // while a write is under way: either may be there
-	Others []string       `json:"others"`           // names beside it then
+	Fields  map[string]any `json:"fields"`
+	Before  map[string]any `json:"before,omitempty"`  // while a write is under way: either may be there
+	Others  []string       `json:"others"`            // names beside it then
+	Created bool           `json:"created,omitempty"` // the file was made for it
 }
 
 // memories keeps one file for each entry.
