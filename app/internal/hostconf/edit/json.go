@@ -93,7 +93,7 @@ func (e jsonEditor) set(doc []byte, p Place, value Object, drop []string) (Edit,
 	}
 	ps, made := e.put(doc, p, s, value)
 	err = e.prove(doc, ps, p, made.Step, s.sum, func(now *jsonScan) bool {
-		return now.found && equalValues(decodeJSON(now.out), decoded(nest(p, made.Step, value)))
+		return now.found && holds(decodeJSON(now.out), p, made.Step, value)
 	})
 	if err != nil {
 		return Edit{}, err
@@ -142,6 +142,25 @@ func nest(p Place, step int, value any) any {
 		}
 	}
 	return value
+}
+
+// holds reports whether a decoded value is that of nest.
+func holds(got any, p Place, step int, value Object) bool {
+	for i, key := range p.path()[step:] {
+		switch v := got.(type) {
+		case map[string]any:
+			if len(v) != 1 {
+				return false
+			}
+			got = v[key]
+		case []any:
+			if len(v) != 1 || p.List == "" || step+i != len(p.Keys) {
+				return false
+			}
+			got = v[0]
+		}
+	}
+	return equalValues(got, decoded(value))
 }
 
 // insert returns the patches that put members behind the last one of l, and

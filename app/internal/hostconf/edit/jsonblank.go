@@ -15,63 +15,85 @@ type blanker struct {
 	at       int
 	comment  int  // the end of the comment that at is in
 	quoted   bool // at is in a string
-	last     byte // the last byte that is neither space nor comment
+	escaped  bool // by a backslash before at
+	last     byte // the last byte before at that is neither space nor comment
 }
 
 func (b *blanker) Read(p []byte) (int, error) {
 	if b.at == len(b.doc) {
 		return 0, io.EOF
 	}
-	n := min(len(p), len(b.doc)-b.at)
-	for i := range n {
-		p[i] = b.next()
+	n := 0
+	for n < len(p) && b.at < len(b.doc) {
+		n += b.run(p[n:])
 	}
 	return n, nil
 }
 
-func (b *blanker) next() byte {
-	c := b.doc[b.at]
-	b.at++
+// run reads some bytes that are all in a string, in a comment, or in neither.
+func (b *blanker) run(p []byte) int {
+	rest := b.doc[b.at:min(len(b.doc), b.at+len(p))]
+	n := 0
 	switch {
-	case b.at <= b.comment:
-		if isEOL(c) {
-			return c
+	case b.at < b.comment:
+		rest = rest[:min(len(rest), b.comment-b.at)]
+		for ; n < len(rest); n++ {
+			p[n] = ' '
+			if isEOL(rest[n]) {
+				p[n] = rest[n]
+			}
 		}
-		return ' '
 	case b.quoted:
-		switch {
-		case b.last == '\\': // c is escaped
-			b.last = 0
-		case c == '"':
-			b.quoted = false
-			b.last = c
-		default:
-			b.last = c
+		for n < len(rest) && b.quoted {
+			b.quoted = b.escaped || rest[n] != '"'
+			b.escaped = !b.escaped && rest[n] == '\\'
+			n++
 		}
-		return c
-	case isSpace(c):
-		return c
-	case c == '/':
-		if end := commentEnd(b.doc, b.at-1); end > 0 {
-			b.comment = end
-			return ' '
-		}
-	case c == ',' && b.trailing && b.closes():
-		b.last = c
-		return ' '
+		copy(p, rest[:n])
+	default:
+		return b.plain(p, rest)
 	}
-	b.quoted = c == '"'
-	b.last = c
-	return c
+	b.at += n
+	return n
+}
+
+func (b *blanker) plain(p, rest []byte) int {
+	for i, c := range rest {
+		p[i] = c
+		switch c {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '"':
+			b.quoted = true
+		case '/':
+			if end := commentEnd(b.doc, b.at+i); end > 0 {
+				b.comment = end
+				b.at += i
+				return i
+			}
+		case ',':
+			if b.trailing && b.closes(b.at+i+1) {
+				p[i] = ' '
+			}
+		}
+		b.last = c
+		if b.quoted {
+			b.at += i + 1
+			return i + 1
+		}
+	}
+	b.at += len(rest)
+	return len(rest)
 }
 
 // closes reports whether a comma before at stands after a value and before a
 // closing bracket.
-func (b *blanker) closes() bool {
-	if bytes.IndexByte([]byte("[{,:\x00"), b.last) >= 0 {
+func (b *blanker) closes(at int) bool {
+	switch b.last {
+	case 0, '[', '{', ',', ':':
 		return false
 	}
-	at := skipGap(b.doc, b.at, true)
+	at = skipGap(b.doc, at, true)
 	return at < len(b.doc) && (b.doc[at] == '}' || b.doc[at] == ']')
 }
 

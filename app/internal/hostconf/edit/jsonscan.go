@@ -334,8 +334,11 @@ func (s *jsonScanner) explain(err error) error {
 			return syntaxError(s.doc, at, "this comment has no end")
 		}
 		return syntaxError(s.doc, at, "this file must not have comments")
-	case len(rest) > 0 && (rest[0] == '}' || rest[0] == ']') && bytes.HasSuffix(bytes.TrimRight(s.doc[:at], " \t\r\n"), []byte(",")):
-		return syntaxError(s.doc, at, "there must be no comma before a closing bracket")
+	case bytes.HasPrefix(rest, []byte(",")):
+		next := skipGap(s.doc, int(at)+1, true)
+		if next < len(s.doc) && (s.doc[next] == '}' || s.doc[next] == ']') {
+			return syntaxError(s.doc, at, "there must be no comma before a closing bracket")
+		}
 	}
 	return syntaxError(s.doc, at, "%s", se.Err)
 }
