@@ -137,8 +137,10 @@ func named(p Place, value Object) (Object, error) {
 type made struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	Gap    string `json:"gap,omitempty"` // YAML: between the map's colon and Old
-	Old    string `json:"old,omitempty"` // YAML: the empty map that was there
+	Map    string `json:"map,omitempty"`  // YAML: what became of the map of entries
+	Keys   int    `json:"keys,omitempty"` // YAML: how many keys on the way are in Before
+	Gap    string `json:"gap,omitempty"`  // YAML: between the map's colon and Old
+	Old    string `json:"old,omitempty"`  // YAML: the empty map that was there
 }
 
 // insertion returns the edit that puts entry at a place.
