@@ -260,7 +260,7 @@ func (e jsonEditor) remove(doc []byte, p Place, text []byte) (Patches, error) {
 	step := len(s.levels)
 	made := jsonMade{Step: step}
 	known := len(text) > 0 && json.Unmarshal(text, &made) == nil && made.valid(step)
-	for known && step > made.Step && e.isAlone(doc, &s.levels[step-1]) {
+	for known && step > made.Step && isAlone(doc, s, step, made) {
 		step--
 	}
 	sum := s.sum
@@ -306,13 +306,19 @@ func (m jsonMade) valid(steps int) bool {
 		(m.Step > 0 || !m.Comma) && !(m.Null && (m.Comma || space != ""))
 }
 
-// isAlone reports whether a level has one member and no comment.
-func (e jsonEditor) isAlone(doc []byte, l *jsonLevel) bool {
-	if l.count != 1 {
+// isAlone reports whether the member at a step is all there is in a map that
+// can go with it: no other member, and no comment.
+func isAlone(doc []byte, s *jsonScan, step int, made jsonMade) bool {
+	l := &s.levels[step-1]
+	if l.count != 1 || skipGap(doc, int(l.open)+1, false) != int(l.hit.key) ||
+		len(bytes.Trim(doc[l.hit.end:l.close], " \t\r\n,")) > 0 {
 		return false
 	}
-	return skipGap(doc, int(l.open)+1, false) == int(l.hit.key) &&
-		len(bytes.Trim(doc[l.hit.end:l.close], " \t\r\n,")) == 0
+	if step == 1 || made.Null && step-1 == made.Step { // no key goes
+		return true
+	}
+	outer := s.levels[step-2].hit
+	return len(bytes.Trim(doc[outer.keyEnd:outer.val], " \t\r\n:")) == 0
 }
 
 // unmake returns the patches that take back exactly what an insertion brought,
