@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,10 +61,11 @@ func (t Texts) Get(key string, args ...string) string {
 	if len(args) == 0 {
 		return text
 	}
-	for i := 0; i+1 < len(args); i += 2 {
-		args[i] = "{" + args[i] + "}"
+	pairs := slices.Clone(args) // args may be a slice of the caller's
+	for i := 0; i+1 < len(pairs); i += 2 {
+		pairs[i] = "{" + pairs[i] + "}"
 	}
-	return strings.NewReplacer(args...).Replace(text)
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // Has reports whether there is a text for key.

@@ -55,6 +55,11 @@ func TestGet(t *testing.T) {
 	if got, want := tx.Get("k", "a", "1", "b", "{c}"), "1 and {c} and {c}"; got != want {
 		t.Errorf("Get() = %q, want %q", got, want)
 	}
+	args := []string{"a", "1"}
+	tx.Get("k", args...)
+	if args[0] != "a" {
+		t.Errorf("Get() changed the caller's slice to %q", args)
+	}
 	if got := tx.Get("none", "a", "1"); got != "none" {
 		t.Errorf("Get() of an unknown key = %q", got)
 	}

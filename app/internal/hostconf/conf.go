@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Dir    string            // ours and private: journal, backups, locks
 	System System            // the computer
+	Settle time.Duration     // how long a file must stay as it is before it is written: see [hostfile.Options]
 	Fail   func(step string) // called at each step of a write, by tests; may be nil
 }
 
@@ -26,7 +28,7 @@ type Conf struct {
 
 // Open returns a Conf that keeps its records in o.Dir.
 func Open(o Options) (*Conf, error) {
-	store, err := hostfile.Open(hostfile.Options{Dir: o.Dir, Fail: o.Fail})
+	store, err := hostfile.Open(hostfile.Options{Dir: o.Dir, Settle: o.Settle, Fail: o.Fail})
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,16 @@ func (h Host) CheckName(name string) error {
 
 // complete sets what spec leaves open, and refuses what can't be.
 func (c *Conf) complete(h Host, spec Spec) (Spec, error) {
+	spec, err := h.named(spec)
+	if err != nil {
+		return spec, err
+	}
+	err = c.checkWhere(h, &spec)
+	return spec, err
+}
+
+// named is complete for what needs no folder.
+func (h Host) named(spec Spec) (Spec, error) {
 	if spec.Name == "" {
 		spec.Name = DefaultName
 	}
@@ -40,19 +50,24 @@ func (c *Conf) complete(h Host, spec Spec) (Spec, error) {
 	if len(h.Scopes) > 0 && !h.In(spec.Scope) {
 		return spec, &Error{Code: NotSupported, Text: text("hosts.err.scope", "title", h.Title, "scope", spec.Scope, "scopes", strings.Join(h.Scopes, ", "))}
 	}
+	return spec, nil
+}
+
+// checkWhere looks at the folder or profile that the scope of spec needs.
+func (c *Conf) checkWhere(h Host, spec *Spec) error {
 	switch spec.Scope {
 	case Project, Local:
 		spec.Project = strings.TrimRight(spec.Project, c.sys.separators())
 		if info, err := c.sys.stat(spec.Project); !c.sys.isAbs(spec.Project) || err != nil || !info.IsDir() {
-			return spec, &Error{Code: BadSpec, Text: text("hosts.err.project", "scope", spec.Scope, "folder", spec.Project)}
+			return &Error{Code: BadSpec, Text: text("hosts.err.project", "scope", spec.Scope, "folder", spec.Project)}
 		}
 	case Profile:
 		id := spec.HostProfile
 		if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\*`) {
-			return spec, &Error{Code: BadSpec, Text: text("hosts.err.profile", "title", h.Title, "profile", id)}
+			return &Error{Code: BadSpec, Text: text("hosts.err.profile", "title", h.Title, "profile", id)}
 		}
 	}
-	return spec, nil
+	return nil
 }
 
 // shape returns the one that spec has at the host.

@@ -13,9 +13,14 @@ import (
 // it is in: "json", "jsonc", "toml" or "yaml". It works for hosts that are not
 // here, and for those that we never write.
 func (c *Conf) Snippet(h Host, spec Spec) (body, language string, err error) {
-	spec, err = c.complete(h, spec)
+	spec, err = h.named(spec)
 	if err != nil {
 		return "", "", err
+	}
+	if spec.Scope == Local && spec.Project == "" { // whose folder is part of what is pasted
+		if err := c.checkWhere(h, &spec); err != nil {
+			return "", "", err
+		}
 	}
 	value, shape, err := c.entry(h, spec)
 	if err != nil {
@@ -37,7 +42,7 @@ func (c *Conf) Snippet(h Host, spec Spec) (body, language string, err error) {
 // Links returns other ways to the same entry: addresses that the host opens,
 // and command lines.
 func (c *Conf) Links(h Host, spec Spec) ([]Link, error) {
-	spec, err := c.complete(h, spec)
+	spec, err := h.named(spec)
 	if err != nil {
 		return nil, err
 	}
