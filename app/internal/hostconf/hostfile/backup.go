@@ -11,19 +11,12 @@ import (
 // backup is where the backup of a content is.
 func (s *Store) backup(hash string) string { return filepath.Join(s.backups(), hash) }
 
-// keep makes a backup of doc, readable to this user alone, and returns its
-// name. A document over the limit has none: the patches can undo its changes.
-func (s *Store) keep(doc []byte, hash string) (string, error) {
-	if doc == nil || len(doc) > maxBackups {
-		return "", nil
-	}
+// keep makes a backup of doc, readable to this user alone.
+func (s *Store) keep(doc []byte, hash string) error {
 	if got, err := sumFile(s.backup(hash)); err == nil && got == hash {
-		return hash, nil
+		return nil
 	}
-	if err := atomicfile.WriteSync(s.backup(hash), doc, 0o600); err != nil {
-		return "", refusal(s.backup(hash), err)
-	}
-	return hash, nil
+	return refusal(s.backup(hash), atomicfile.WriteSync(s.backup(hash), doc, 0o600))
 }
 
 // Backup returns the path of the backup that c refers to, and false if there is

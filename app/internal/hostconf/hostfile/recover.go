@@ -224,8 +224,9 @@ func (b *book) saveDisplaced(c *Change) error {
 	if err != nil {
 		return err
 	}
-	if c.Backup, err = b.store.keep(snap.doc, sum(snap.doc)); err != nil {
+	c.Backup = sum(snap.doc)
+	if err := b.putChange(c); err != nil || snap.doc == nil {
 		return err
 	}
-	return b.putChange(c)
+	return b.store.keep(snap.doc, c.Backup)
 }

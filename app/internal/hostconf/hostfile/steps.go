@@ -3,7 +3,7 @@ package hostfile
 // Steps are the moments of a change, in their order, at which [Options.Fail] is
 // called: a process may end at any of them.
 var Steps = []string{
-	StepLocked, StepStaged, StepClineLocked, StepRead, StepBackup, StepPending, StepMade, StepHalf, StepWritten, StepOwned,
+	StepLocked, StepStaged, StepClineLocked, StepRead, StepPending, StepBackup, StepMade, StepHalf, StepWritten, StepOwned,
 	StepSynced, StepReady, StepCompared, StepSwapped, StepSettled, StepCleaned, StepDone, StepClineUnlocked,
 }
 
@@ -13,8 +13,8 @@ const (
 	StepStaged        = "staged"         // Cline's lock is prepared
 	StepClineLocked   = "cline-locked"   // and taken
 	StepRead          = "read"           // the file is read and the patches are known
-	StepBackup        = "backup"         // there is a backup
 	StepPending       = "pending"        // the journal knows what is meant to happen
+	StepBackup        = "backup"         // there is a backup
 	StepMade          = "made"           // the new file exists
 	StepHalf          = "half"           // half of it is written
 	StepWritten       = "written"        // all of it is

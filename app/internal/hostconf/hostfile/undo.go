@@ -41,8 +41,11 @@ func (s *Store) undo(ctx context.Context, u UndoRequest) (Request, planner, erro
 	if err != nil {
 		return Request{}, nil, err
 	}
+	var last *Change // the same for every try
 	return Request{Path: u.Path, Lock: u.Lock, MaxSize: u.MaxSize}, func(doc []byte) (plan, error) {
-		var last *Change
+		if last != nil {
+			return u.plan(*last, doc)
+		}
 		err := s.journal(ctx, func(b *book) error {
 			for _, c := range b.changes() {
 				if c.State == Done && c.Act != Undone && key(c.Real) == key(t.real) {

@@ -88,7 +88,7 @@ func (w *write) begin(ctx context.Context, p plan, hash string) error {
 	if p.remove {
 		c.State = ready // there is nothing to prepare
 	}
-	return w.s.journal(ctx, func(b *book) (err error) {
+	return w.s.journal(ctx, func(b *book) error {
 		if of := p.of; of != nil {
 			c.Act, c.Undoes, c.Made, c.Dirs = Undone, of.ID, nil, of.Dirs
 			c.Owner, c.Host, c.Scope, c.Grammar, c.Place = of.Owner, of.Host, of.Scope, of.Grammar, of.Place
@@ -101,19 +101,21 @@ func (w *write) begin(ctx context.Context, p plan, hash string) error {
 		if c.Place.Name != "" {
 			c.Was = b.record(c.Real, c.Place)
 		}
-		if c.Backup, err = w.s.keep(w.old.doc, hash); err != nil {
-			return err
+		if w.old.doc != nil && len(w.old.doc) <= maxBackups {
+			c.Backup = hash
 		}
-		w.s.fail(StepBackup)
 		if err := b.putChange(&c); err != nil {
 			return err
 		}
 		w.change = c
-		if err := b.prune(); err != nil {
-			return err
-		}
 		w.s.fail(StepPending)
-		return nil
+		if c.Backup != "" {
+			if err := w.s.keep(w.old.doc, hash); err != nil {
+				return err
+			}
+		}
+		w.s.fail(StepBackup)
+		return b.prune()
 	})
 }
 
