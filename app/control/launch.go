@@ -2,7 +2,9 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,10 +49,21 @@ func start(program string) error {
 	cmd.Dir = filepath.Dir(program)
 	cmd.SysProcAttr = detached()
 	if err := cmd.Start(); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return missingProgram(program, err)
+		}
 		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started", Hint: "is " + program + " there?", Err: err}
 	}
 	go cmd.Wait() // a start that lost the race ends at once, and leaves nothing behind
 	return nil
+}
+
+// missingProgram says that a part of Arenero is not installed, and what to do.
+func missingProgram(program string, err error) error {
+	return &sandbox.Error{
+		Code: sandbox.Unreachable, Msg: program + ` is not there: install Arenero whole, or run "make build"`,
+		Details: map[string]any{"program": program}, Err: err,
+	}
 }
 
 // environment leaves out what is meant for one client alone: the engine serves

@@ -2,8 +2,22 @@ package control
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/arenero/arenero/app/sandbox"
 )
+
+// TestR17_MissingProgram has a part of Arenero missing when it is needed: the
+// error is one of ours, and says what to do.
+func TestR17_MissingProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "arenero")
+	err := start(program)
+	if e := sandbox.ToError(err); e.Code != sandbox.Unreachable || !strings.Contains(e.Msg, program) || !strings.Contains(e.Msg, "make build") {
+		t.Errorf("error = %v", err)
+	}
+}
 
 // TestEnvironment keeps one client's account from becoming the engine's.
 func TestEnvironment(t *testing.T) {
