@@ -36,6 +36,7 @@ type commands struct {
 	Suspend    suspendCommand    `cmd:"" group:"Sandboxes" help:"Put sandboxes to sleep."`
 	Resume     resumeCommand     `cmd:"" group:"Sandboxes" help:"Wake sandboxes."`
 	Kill       killCommand       `cmd:"" group:"Sandboxes" help:"End sandboxes, with all that is in them."`
+	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero" help:"Be the MCP server that AI apps start; the same as arenero-bridge."`
 	Engine     engineCommand     `cmd:"" group:"Arenero" help:"Run the process that owns your sandboxes, without a tray icon."`
 	Cloud      cloudCommand      `cmd:"" group:"Arenero" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`
 	Logs       logsCommand       `cmd:"" group:"Arenero" help:"Print the log of the engine."`
