@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,24 +18,51 @@ type tree struct {
 	items []*tree
 }
 
-var jsonToken = regexp.MustCompile(`^(?s:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/|"(?:[^"\\\x00-\x1f]|\\.)*"|[-+.0-9a-zA-Z]+|[][{}:,])`)
-
 // tokensOf splits a document, and lists its comments apart.
 func tokensOf(doc string) (tokens, comments []string, err error) {
 	doc = strings.TrimPrefix(doc, mark)
 	for doc != "" {
-		token := jsonToken.FindString(doc)
-		switch {
-		case token == "":
+		n := tokenLen(doc)
+		switch token := doc[:n]; {
+		case n == 0:
 			return nil, nil, fmt.Errorf("no token at %.20q", doc)
 		case token[0] == '/':
 			comments = append(comments, token)
 		case !strings.Contains(" \t\r\n", token[:1]):
 			tokens = append(tokens, token)
 		}
-		doc = doc[len(token):]
+		doc = doc[n:]
 	}
 	return tokens, comments, nil
+}
+
+// tokenLen returns 0 if no token begins doc.
+func tokenLen(doc string) int {
+	switch c := doc[0]; {
+	case strings.IndexByte("[]{}:, \t\r\n", c) >= 0:
+		return 1
+	case strings.HasPrefix(doc, "//"):
+		if n := strings.IndexAny(doc, "\r\n"); n >= 0 {
+			return n
+		}
+		return len(doc)
+	case strings.HasPrefix(doc, "/*"):
+		if n := strings.Index(doc[2:], "*/"); n >= 0 {
+			return n + 4
+		}
+	case c == '"':
+		for i := 1; i < len(doc) && doc[i] >= ' '; i++ {
+			if doc[i] == '"' {
+				return i + 1
+			}
+			if doc[i] == '\\' {
+				i++
+			}
+		}
+	default:
+		return len(doc) - len(strings.TrimLeft(doc, "-+.0123456789abcdefghijklmnopqrstuvwxyzE"))
+	}
+	return 0
 }
 
 // treeOf reads a document; nil stands for an empty one.
@@ -111,9 +137,14 @@ func (p *treeParser) value() *tree {
 	}
 }
 
+// said returns what a string says; one that is not Unicode says nothing that
+// others could.
 func said(raw string) string {
 	var s string
 	json.Unmarshal([]byte(raw), &s)
+	if strings.Contains(s, "\ufffd") && !strings.Contains(raw, "\ufffd") && !strings.Contains(strings.ToLower(raw), `\ufffd`) {
+		return raw
+	}
 	return s
 }
 

@@ -388,7 +388,7 @@ func (w *writer) aValue() (edit.Object, []string) {
 
 func TestPropertiesJSON(t *testing.T) {
 	const documents = 10_000
-	for _, g := range []edit.Grammar{edit.JSON, edit.JSONC, edit.JSONCTrailing} {
+	for _, g := range grammarsOfJSON {
 		t.Run(string(g), func(t *testing.T) {
 			t.Parallel()
 			updated := 0
