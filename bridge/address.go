@@ -26,11 +26,11 @@ func CheckHost(host string) error {
 }
 
 // IsLoopback says whether host is this machine only, without asking a name
-// server.
+// server: what another name means is for that to say.
 func IsLoopback(host string) bool {
 	h := strings.Trim(host, "[]")
 	if ip := net.ParseIP(h); ip != nil {
 		return ip.IsLoopback()
 	}
-	return h == "localhost" || strings.HasSuffix(h, ".localhost")
+	return strings.EqualFold(h, "localhost")
 }

@@ -172,7 +172,7 @@ func TestAddresses(t *testing.T) {
 		{"::1", false, true},
 		{"[::1]", false, true},
 		{"localhost", false, true},
-		{"a.localhost", false, true},
+		{"a.localhost", false, false},
 		{"192.168.1.5", false, false},
 		{"sandbox.example", false, false},
 		{"localhost.example", false, false},
