@@ -70,6 +70,8 @@ func (s *Store) run(ctx context.Context, r Request, pl planner) (Result, error) 
 		return Result{}, refusal(r.Path, err)
 	}
 	dirs := missingFolders(t.real)
+	var left []string // folders that Cline's lock is in until it is given back
+	defer func() { removeEmpty(left) }()
 	if r.Lock == Cline {
 		release, err := s.lockCline(ctx, t.path)
 		if err != nil {
@@ -84,6 +86,9 @@ func (s *Store) run(ctx context.Context, r Request, pl planner) (Result, error) 
 		res.Tries = try
 		switch {
 		case err == nil:
+			if w.change.Gone {
+				left = w.change.Dirs
+			}
 			return res, nil
 		case !errors.Is(err, errMoved):
 			return Result{}, refusal(r.Path, err)
