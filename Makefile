@@ -37,12 +37,12 @@ demo: ## Show an MCP client run code in a sandbox of this computer
 	@.ci/setup demo
 	@echo "building the programs; the first time takes minutes"
 	@$(MAKE) --silent build-here
-	@go run ./app/internal/e2e/demo
+	@CGO_ENABLED=0 go run -trimpath ./app/internal/e2e/demo
 
 demo-picture: ## Run the demo again for the picture of it in assets/
 	@.ci/setup demo
 	@$(MAKE) --silent build-here
-	go run ./app/internal/e2e/demo/picture -o assets/demo.svg '$$ make demo' go run ./app/internal/e2e/demo
+	CGO_ENABLED=0 go run -trimpath ./app/internal/e2e/demo/picture -o assets/demo.svg '$$ make demo' go run -trimpath ./app/internal/e2e/demo
 
 run: build-core ## Run the local cloud until Ctrl-C
 	bin/arenero cloud
