@@ -68,6 +68,17 @@ type Sandbox struct {
 	EndText    string        `json:"end_text,omitempty"` // the cloud's words for it
 }
 
+// Silence is how long the calls that run in s have said nothing, and whether
+// that is more than half of what its cloud waits before it suspends s in the
+// middle of them: then its idle time is to be raised, or set to 0.
+func (s Sandbox) Silence(now time.Time) (d time.Duration, soon bool) {
+	if s.Running == 0 || s.State != Running || s.UsedAt.IsZero() {
+		return 0, false
+	}
+	d = max(0, now.Sub(s.UsedAt))
+	return d, s.Idle > 0 && d > s.Idle/2
+}
+
 // A Spec is what a new sandbox is to be.
 type Spec struct {
 	// Key stands for one sandbox that is asked for: the same again makes no

@@ -100,6 +100,7 @@ func (r *run) emit(ctx context.Context, ev Event) error {
 			r.fleet.log.Error("place of a call not written down", "exec", r.ID, "err", err)
 		}
 	}
+	r.fleet.moved(r.box)
 	for {
 		r.mu.Lock()
 		r.trimLocked()
