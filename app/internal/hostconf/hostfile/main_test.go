@@ -74,7 +74,8 @@ func (j task) command(t *testing.T) *exec.Cmd {
 	raw, err := json.Marshal(j)
 	must(t, err)
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), childEnv+"="+string(raw))
+	// The race detector would have each child linger for a second.
+	cmd.Env = append(os.Environ(), childEnv+"="+string(raw), "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	return cmd
 }
@@ -226,6 +227,13 @@ func newRig(t *testing.T, content string) *rig {
 	}})
 	must(t, err)
 	return r
+}
+
+func openAt(t *testing.T, dir string, c clockwork.Clock) *hostfile.Store {
+	t.Helper()
+	s, err := hostfile.Open(hostfile.Options{Dir: dir, Clock: c})
+	must(t, err)
+	return s
 }
 
 func (r *rig) write(content string) {
