@@ -148,6 +148,9 @@ func (t *transfer) lists(ctx context.Context, dirs []string) ([][]sandbox.File, 
 			r := t.file(dir)
 			r.Depth = 1
 			files, err := t.client.ListFiles(ctx, r, t.tell)
+			if isCrowd(err) {
+				files, err = t.crowd(ctx, dir)
+			}
 			lists[n] = files
 			return err
 		})

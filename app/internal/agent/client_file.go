@@ -4,6 +4,10 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/arenero/arenero/app/internal/agent/agentpb"
 )
 
@@ -56,10 +60,10 @@ func (c *Client) Stat(ctx context.Context, path, user string) (FileInfo, error) 
 }
 
 // List describes what is in a directory, depth levels down. It fails with
-// CodeBusy if that is more than 10,000 entries.
+// CodeTooBig if that is more than 10,000 entries.
 func (c *Client) List(ctx context.Context, path string, depth int, user string) ([]FileInfo, error) {
 	req := &agentpb.ListDirRequest{Path: path, Depth: uint32(max(depth, 1)), User: userToWire(user)}
-	res, _, err := call(ctx, c, true, c.files.ListDir, req)
+	res, _, err := call(ctx, c, true, c.listDir, req)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +72,16 @@ func (c *Client) List(ctx context.Context, path string, depth int, user string) 
 		out = append(out, fileFromWire(e))
 	}
 	return out, nil
+}
+
+// listDir tells a directory that is too big, which no patience helps against,
+// from a sandbox that is too busy.
+func (c *Client) listDir(ctx context.Context, req *agentpb.ListDirRequest, opts ...grpc.CallOption) (*agentpb.ListDirResponse, error) {
+	res, err := c.files.ListDir(ctx, req, opts...)
+	if f, ok := ctx.Value(factsKey{}).(*facts); ok && f.answered() && status.Code(err) == codes.ResourceExhausted {
+		return nil, &Error{Code: CodeTooBig, Msg: "agent: " + status.Convert(err).Message(), Hint: "list a part of it", Err: err}
+	}
+	return res, err
 }
 
 // MakeDir makes a directory, with those above it.

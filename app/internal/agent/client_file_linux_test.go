@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -73,6 +74,24 @@ func TestClientFiles(t *testing.T) {
 	}
 	if _, err := r.ReadFile(ctx, "d/f", "", failing{mine}); err != mine {
 		t.Errorf("read into a failing writer = %v", err)
+	}
+}
+
+// TestClientListTooLong is told that a directory is too big, and not that it
+// might not be the next time.
+func TestClientListTooLong(t *testing.T) {
+	r := newClientRig(t, false, nil)
+	if err := os.Mkdir(r.path("d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxEntries + 1 {
+		if err := os.Symlink("x", r.path(fmt.Sprintf("d/%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := r.List(t.Context(), "d", 1, "")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeTooBig || e.Retryable || r.proxy.count("ListDir") != 1 {
+		t.Errorf("list = %v after %d calls, want too big after 1", err, r.proxy.count("ListDir"))
 	}
 }
 
