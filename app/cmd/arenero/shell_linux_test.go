@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,17 @@ func newConsole(t *testing.T, env []string, dir string, args ...string) *console
 		}
 	}()
 	return c
+}
+
+// says tells whether what was said since the last time matches, as expect does.
+func (c *console) says(pattern string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := regexp.MustCompile(pattern).FindIndex(c.said)
+	if at != nil {
+		c.said = c.said[at[1]:]
+	}
+	return at != nil
 }
 
 // expect waits until what was said since the last time matches.
@@ -132,7 +144,9 @@ func TestShell(t *testing.T) {
 		}
 		c.typeIn("until [ \"$(stty size)\" = '41 123' ]; do :; done; echo re'sized'\r")
 		c.expect(`resized\r\n`)
-		c.typeIn("echo wait'ing'; sleep 1000\r")
+		// It says so itself: before it has the terminal, its end is not what the
+		// shell takes a Ctrl-C for.
+		c.typeIn("sh -c \"echo wait'ing'; exec sleep 1000\"\r")
 		c.expect(`waiting\r\n`)
 		c.typeIn("\x03")
 		c.expect(`\$ $`)
@@ -161,6 +175,34 @@ func TestShell(t *testing.T) {
 			if after := c.modes(); after.Lflag&unix.ICANON == 0 || after.Lflag&unix.ECHO == 0 {
 				t.Errorf("modes of the terminal after %v = %+v", s, after)
 			}
+		}
+	})
+
+	t.Run("its engine is killed", func(t *testing.T) {
+		c := newConsole(t, env, dir, "shell", "web")
+		c.expect(`\$ $`)
+		c.typeIn("state=kept; echo re'ady'\r")
+		c.expect(`ready\r\n`)
+		was := enginePID(t, env, dir)
+		syscall.Kill(was, syscall.SIGKILL)
+		for end := time.Now().Add(time.Minute); enginePID(t, env, dir) == was; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("there is no other engine")
+			}
+		}
+		// What was typed into the gap may be lost.
+		for end := time.Now().Add(time.Minute); !c.says(`<kept>`); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the shell does not go on")
+			}
+			c.typeIn("echo \"<$state>\"\r")
+		}
+		c.typeIn("exit 6\r")
+		if got := c.ends(); got != 6 {
+			t.Errorf("exit code = %d, want 6", got)
+		}
+		if after := c.modes(); after.Lflag&unix.ICANON == 0 || after.Lflag&unix.ECHO == 0 {
+			t.Errorf("modes of the terminal = %+v", after)
 		}
 	})
 
@@ -239,4 +281,70 @@ func TestShell(t *testing.T) {
 		}
 		c.expect(`Copied 1 file, 1.0 MiB.`)
 	})
+}
+
+// enginePID is the process of the engine, or 0.
+func enginePID(t *testing.T, env []string, dir string) int {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(dir, "arenero"), "engine", "--status", "--json")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		return 0
+	}
+	var status struct{ PID int }
+	if err := json.Unmarshal(out, &status); err != nil {
+		t.Fatalf("status %q: %v", out, err)
+	}
+	return status.PID
+}
+
+// A terminal whose engine has gone for good ends, says why, and leaves the
+// terminal that it was in as it was.
+func TestShellWithoutEngine(t *testing.T) {
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := t.TempDir() // programs that can be made useless
+	for _, name := range []string{"arenero", "arenero-agent"} {
+		program, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(own, name), program, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at := own; strings.HasPrefix(at, os.TempDir()+"/"); at = filepath.Dir(at) { // ordinary users run the agent
+		if err := os.Chmod(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home, env, err := newHome(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { leave(t, dir, home) })
+	run := exec.Command(filepath.Join(own, "arenero"), "run", "-n", "web")
+	run.Env = append(os.Environ(), env...)
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	c := newConsole(t, env, own, "shell", "web")
+	c.expect(`\$ $`)
+	pid := enginePID(t, env, dir)
+	if err := os.Chmod(filepath.Join(own, "arenero"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.ends(); got != exitFailed {
+		t.Errorf("exit code = %d, want %d", got, exitFailed)
+	}
+	c.expect(`arenero: Arenero can't be started`)
+	if after := c.modes(); after.Lflag&unix.ICANON == 0 || after.Lflag&unix.ECHO == 0 {
+		t.Errorf("modes of the terminal = %+v", after)
+	}
 }
