@@ -69,6 +69,7 @@ var free = []string{"app/internal/e2e"}
 // module can be replaced in one place. "*" is for what is as good as the
 // standard library.
 var owners = map[string][]string{
+	"filippo.io/age":                     {"app/internal/keychain"},
 	"github.com/adrg/xdg":                {"app/internal/paths"},
 	"github.com/alecthomas/kong":         {"app/cmd/arenero"},
 	"github.com/Microsoft/go-winio":      {"app/control"},
@@ -79,9 +80,11 @@ var owners = map[string][]string{
 	"github.com/go-jose/go-jose/v4":      {"app/internal/cloud/dataplane"},
 	"github.com/go-json-experiment/json": {"app/internal/hostconf/edit"},
 	"github.com/goccy/go-yaml":           {"app/internal/hostconf/edit"},
-	"github.com/gofrs/flock":             {"app/internal/hostconf/hostfile", "app/internal/settings"},
+	"github.com/gofrs/flock":             {"app/internal/hostconf/hostfile", "app/internal/keychain", "app/internal/settings"},
+	"github.com/godbus/dbus/v5":          {"app/internal/keychain"},
 	"github.com/google/uuid":             {"*"},
 	"github.com/pelletier/go-toml/v2":    {"app/internal/hostconf/edit"},
+	"github.com/zalando/go-keyring":      {"app/internal/keychain"},
 	"go.yaml.in/yaml/v4":                 {"app/internal/hostconf", "app/internal/hostconf/edit"},
 	"github.com/hashicorp/yamux":         {"app/internal/jail/link"},
 	"github.com/jonboulle/clockwork":     {"*"},
