@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"app/internal/hostconf/edit":     {},
 	"app/internal/hostconf/hostfile": {"app/internal/hostconf/edit", "app/internal/journal"},
 	"app/internal/journal":           {},
+	"app/internal/keychain":          {},
 	"app/internal/jail":              {"app/internal/jail/link", "app/internal/jail/nest"},
 	"app/internal/jail/link":         {},
 	"app/internal/jail/nest":         {"app/internal/jail/link"},
