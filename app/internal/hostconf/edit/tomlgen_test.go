@@ -232,7 +232,8 @@ func decodeTOML(b []byte) (map[string]any, error) {
 }
 
 func TestPropertiesTOML(t *testing.T) {
-	edited, compared := 0, 0
+	t.Parallel()
+	compared := 0
 	for i := range generated {
 		w := &tomlWriter{Rand: rand.New(rand.NewPCG(uint64(i), 1))}
 		list := i%4 == 0
@@ -240,13 +241,8 @@ func TestPropertiesTOML(t *testing.T) {
 		if list {
 			s.place = vibe
 		}
-		if err := edit.Check(s.doc, s.grammar); err != nil {
-			t.Fatalf("document %d is not valid: %v\n%s", i, err, s.doc)
-		}
-		did, could := s.invariants(t)
-		if did {
-			edited++
-		} else {
+		edited, could := s.invariants(t)
+		if !edited {
 			_, err := edit.Set(s.doc, s.grammar, s.place, before)
 			t.Fatalf("document %d is refused: %v\n%s", i, err, s.doc)
 		}
@@ -254,8 +250,8 @@ func TestPropertiesTOML(t *testing.T) {
 			compared++
 		}
 	}
-	if edited < generated || compared < generated*9/10 {
-		t.Errorf("of %d documents %d were edited and %d compared", generated, edited, compared)
+	if compared < generated*9/10 {
+		t.Errorf("of %d documents the other parser took %d", generated, compared)
 	}
 }
 

@@ -129,8 +129,11 @@ func (d *yamlDoc) insert(p Place, e *yamlEntry, value Object) ([]Edit, error) {
 		if len(lead) > 0 {
 			m.Map = mapMade
 		}
-		below := d.splice(d.after(last.end), m, lead, lines)
-		return []Edit{below, d.splice(first.start, m, lead, lines)}, nil
+		above, below := d.splice(first.start, m, lead, lines), d.splice(d.after(last.end), m, lead, lines)
+		if d.after(last.end) == last.end && endsInBlock(e.holder) != nil {
+			return []Edit{above}, nil // parsers disagree about a block's last line without a break
+		}
+		return []Edit{below, above}, nil
 	}
 	h, err := d.hole(e.key, e.holder)
 	if err != nil {

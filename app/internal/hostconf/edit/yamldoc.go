@@ -198,14 +198,25 @@ func (d *yamlDoc) core(start, indent, bound int, value *yaml.Node) piece {
 // keeps reports whether n ends in a block scalar to which the empty lines
 // below it belong.
 func (d *yamlDoc) keeps(n *yaml.Node) bool {
+	block := endsInBlock(n)
+	if block == nil {
+		return false
+	}
+	at := d.pos(block)
+	line := d.lineOf(at)
+	header, _, _ := bytes.Cut(d.line(line)[at-d.starts[line]:], []byte("#"))
+	return bytes.ContainsRune(header, '+')
+}
+
+// endsInBlock returns the block scalar that n ends in, nil if there is none.
+func endsInBlock(n *yaml.Node) *yaml.Node {
 	for n != nil && len(n.Content) > 0 {
 		n = n.Content[len(n.Content)-1]
 	}
 	if n == nil || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-		return false
+		return nil
 	}
-	header, _, _ := bytes.Cut(d.line(d.lineOf(d.pos(n)))[d.pos(n)-d.lineStart(d.pos(n)):], []byte("#"))
-	return bytes.ContainsRune(header, '+')
+	return n
 }
 
 // isEmptyYAML reports whether n is an empty map or list, null, or missing.
