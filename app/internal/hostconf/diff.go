@@ -48,6 +48,22 @@ const (
 type chunk struct {
 	from, to int // bytes of the old document, both at the beginning of a line
 	patches  edit.Patches
+	lines    [][]byte // in their place
+}
+
+// apply sets lines, and leaves out those at both ends that stay the same.
+func (c chunk) apply(doc []byte) chunk {
+	old := lines(doc[c.from:c.to])
+	c.lines = lines(c.patches.Apply(doc[c.from:c.to]))
+	for len(old) > 0 && len(c.lines) > 0 && bytes.Equal(old[0], c.lines[0]) {
+		c.from += len(old[0])
+		old, c.lines = old[1:], c.lines[1:]
+	}
+	for len(old) > 0 && len(c.lines) > 0 && bytes.Equal(old[len(old)-1], c.lines[len(c.lines)-1]) {
+		c.to -= len(old[len(old)-1])
+		old, c.lines = old[:len(old)-1], c.lines[:len(c.lines)-1]
+	}
+	return c
 }
 
 // diff returns what ps does to doc, line by line.
@@ -88,6 +104,9 @@ func diff(path string, doc []byte, ps edit.Patches, created, removed bool) []Dif
 		advance(end)
 	}
 	chunks := chunksOf(doc, ps)
+	for i := range chunks {
+		chunks[i] = chunks[i].apply(doc)
+	}
 	for i, c := range chunks {
 		start := backLines(doc, c.from, diffAround)
 		if hunk != nil && start > end {
@@ -98,12 +117,11 @@ func diff(path string, doc []byte, ps edit.Patches, created, removed bool) []Dif
 			head, end = DiffLine{Kind: DiffHunk, Old: oldLine, New: newLine}, start
 		}
 		context(end, c.from)
-		changed := c.patches.Apply(doc[c.from:c.to])
 		for _, line := range lines(doc[c.from:c.to]) {
 			hunk = append(hunk, shown(DiffDeleted, line, oldLine, 0, focus(c.patches))...)
 			oldLine++
 		}
-		for _, line := range lines(changed) {
+		for _, line := range c.lines {
 			hunk = append(hunk, shown(DiffAdded, line, 0, newLine, focus(c.patches))...)
 			newLine++
 		}
@@ -146,7 +164,7 @@ func chunksOf(doc []byte, ps edit.Patches) []chunk {
 			continue
 		}
 		p.Offset -= int64(from)
-		out = append(out, chunk{from, to, edit.Patches{p}})
+		out = append(out, chunk{from: from, to: to, patches: edit.Patches{p}})
 	}
 	return out
 }
