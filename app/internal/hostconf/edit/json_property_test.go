@@ -46,8 +46,13 @@ func broken(doc string, g edit.Grammar, p edit.Place, value edit.Object, drop []
 	if want := old.with(p, value, drop); got.String() != want.String() {
 		return fmt.Errorf("Set made %s, want %s", got, want), nil
 	}
-	if a, b := commentsBeside(in, g, p), commentsBeside(now, g, p); !slices.Equal(a, b) {
-		return fmt.Errorf("comments were %q and are %q", a, b), nil
+	is, err := edit.Get(now, g, p)
+	if err != nil || is == nil {
+		return fmt.Errorf("Get = %v, %w", is, err), nil
+	}
+	comments := commentsBeside(in, was)
+	if got := commentsBeside(now, is); !slices.Equal(got, comments) {
+		return fmt.Errorf("comments were %q and are %q", comments, got), nil
 	}
 	if again, err := edit.Set(now, g, p, value, drop...); err != nil || len(again.Patches) > 0 {
 		return fmt.Errorf("the second Set = %+v, %w", again, err), nil
@@ -58,7 +63,7 @@ func broken(doc string, g edit.Grammar, p edit.Place, value edit.Object, drop []
 			return fmt.Errorf("Delete with %s made %q of %q: %w", e.Made, back, now, err), nil
 		}
 	}
-	for _, made := range []string{"", `{"step":0}`} {
+	for _, made := range []string{"", `{"step":0}`}[:1+len(doc)%2] {
 		ps, err := edit.Delete(now, g, p, []byte(made))
 		if err != nil {
 			return fmt.Errorf("Delete: %w", err), nil
@@ -74,8 +79,8 @@ func broken(doc string, g edit.Grammar, p edit.Place, value edit.Object, drop []
 		if want := got.without(p); made == "" && left.String() != want.String() {
 			return fmt.Errorf("Delete made %s, want %s", left, want), nil
 		}
-		if a, b := commentsBeside(now, g, p), commentsBeside(after, g, p); !slices.Equal(a, b) {
-			return fmt.Errorf("comments were %q and Delete left %q", a, b), nil
+		if got := commentsBeside(after, nil); !slices.Equal(got, comments) {
+			return fmt.Errorf("comments were %q and Delete left %q", comments, got), nil
 		}
 	}
 	return nil, nil
@@ -106,9 +111,8 @@ func brokenPatches(in, now []byte, e edit.Edit, was *edit.Found) error {
 	return nil
 }
 
-// commentsBeside lists the comments that are not in the entry.
-func commentsBeside(doc []byte, g edit.Grammar, p edit.Place) []string {
-	f, _ := edit.Get(doc, g, p)
+// commentsBeside lists the comments that are not in the entry, if there is one.
+func commentsBeside(doc []byte, f *edit.Found) []string {
 	if f != nil {
 		doc = slices.Concat(doc[:f.Start], []byte(" "), doc[f.End:])
 	}
