@@ -24,6 +24,7 @@ type computer struct {
 	env     map[string]string // of the user
 	onPath  map[string]bool   // commands
 	running []string          // paths of programs
+	fail    func(step string) // called at each step of a write; may be nil
 }
 
 const connection = "c_abcdefghijkl"
@@ -63,7 +64,11 @@ func play(t *testing.T, goos string) *computer {
 // open makes conf anew, as another run of the program does.
 func (c *computer) open() {
 	c.t.Helper()
-	conf, err := hostconf.Open(hostconf.Options{Dir: c.records, System: c.sys, Settle: -1})
+	conf, err := hostconf.Open(hostconf.Options{Dir: c.records, System: c.sys, Settle: -1, Fail: func(step string) {
+		if c.fail != nil {
+			c.fail(step)
+		}
+	}})
 	if err != nil {
 		c.t.Fatal(err)
 	}
