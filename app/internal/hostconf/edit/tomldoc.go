@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -100,7 +101,7 @@ func tomlError(doc []byte, err error) error {
 		}
 		at += n + 1
 	}
-	return syntaxError(doc, int64(at+column-1), "not valid %s", de.Error())
+	return syntaxError(doc, int64(at+column-1), "not valid TOML: %s", strings.TrimPrefix(de.Error(), "toml: "))
 }
 
 func (d *tomlDoc) line(n *unstable.Node, above []string) *tomlLine {
