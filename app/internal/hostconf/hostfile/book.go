@@ -1,6 +1,7 @@
 package hostfile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,11 +193,26 @@ func (b *book) putLock(path string) error { return b.put(kindLock, path, path) }
 
 func (b *book) dropLock(path string) error { return b.j.Delete(kindLock, path) }
 
+// spent reports whether c can't be taken back any more.
+func (c Change) spent() bool { return c.State == Revoked || c.Act == Undone }
+
+func compareBool(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
 // prune drops what is too old or too much, and every backup that no change
 // refers to.
 func (b *book) prune() error {
 	changes := b.changes()
 	slices.Reverse(changes) // newest first
+	// What was taken back is worth less than what can be.
+	slices.SortStableFunc(changes, func(x, y Change) int { return compareBool(x.spent(), y.spent()) })
 	var (
 		kept    []Change
 		perFile = map[string]int{}
@@ -218,6 +234,7 @@ func (b *book) prune() error {
 		patches += n
 		kept = append(kept, c)
 	}
+	slices.SortFunc(kept, func(x, y Change) int { return cmp.Compare(y.ID, x.ID) })
 	records := b.records()
 	gone := 0
 	for i := len(records) - 1; i >= 0; i-- {

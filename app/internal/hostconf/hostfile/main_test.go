@@ -39,6 +39,9 @@ type answer struct {
 	Err    string
 	Result hostfile.Result
 	Count  int
+
+	Took, CPU time.Duration
+	Sys, Peak int64 // bytes that Go asked for, and the most that the system saw
 }
 
 var children = map[string]func(task) (answer, error){
@@ -67,7 +70,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func (j task) command(t *testing.T) *exec.Cmd {
+func (j task) command(t testing.TB) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
@@ -81,7 +84,7 @@ func (j task) command(t *testing.T) *exec.Cmd {
 }
 
 // run returns what the child says, and false if it was killed.
-func (j task) run(t *testing.T, prepare ...func(*exec.Cmd)) (answer, bool) {
+func (j task) run(t testing.TB, prepare ...func(*exec.Cmd)) (answer, bool) {
 	t.Helper()
 	cmd := j.command(t)
 	for _, p := range prepare {
@@ -94,6 +97,7 @@ func (j task) run(t *testing.T, prepare ...func(*exec.Cmd)) (answer, bool) {
 	must(t, err)
 	var a answer
 	must(t, json.Unmarshal(out, &a))
+	a.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return a, true
 }
 

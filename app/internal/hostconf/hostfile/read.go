@@ -45,8 +45,8 @@ func read(path string, limit int64, buf []byte) (snapshot, error) {
 	if info.Size() > limit {
 		return snapshot{}, tooBig(path)
 	}
-	if need := int(info.Size()) + slack; cap(buf) < need {
-		buf = make([]byte, 0, need)
+	if size := int(info.Size()); cap(buf) <= size { // with a byte to see the end in
+		buf = make([]byte, 0, size+slack)
 	}
 	doc, err := readAll(f, buf[:0], limit)
 	if errors.Is(err, errLimit) {

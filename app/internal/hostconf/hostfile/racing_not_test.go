@@ -1,0 +1,5 @@
+//go:build !race
+
+package hostfile_test
+
+const racing = false
