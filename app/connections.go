@@ -7,6 +7,10 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
+// ProfileEnvironment is the profile of connections whose host's environment says
+// where their sandboxes run.
+const ProfileEnvironment = "environment"
+
 // connections know where the sandboxes of each host's entry are to run.
 type connections struct{ file *settings.File }
 
@@ -34,7 +38,7 @@ func (c connections) profile(p sandbox.Profile) (at sandbox.Profile, moved bool,
 	}
 	conn, ok := known.Find(p.Connection)
 	switch {
-	case !ok || conn.Profile == "" || conn.Profile == p.Name && len(p.Env) > 0:
+	case !ok || conn.Profile == "" || conn.Profile == ProfileEnvironment || conn.Profile == p.Name && len(p.Env) > 0:
 		p.Connection = ""
 		return p, false, nil
 	case conn.Profile == sandbox.ProfileLocal:

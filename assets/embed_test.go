@@ -10,7 +10,7 @@ import (
 var hole = regexp.MustCompile(`\{[a-z_]+\}`)
 
 func TestBothLanguagesSayTheSame(t *testing.T) {
-	en, es := Load(English, "hosts"), Load(Spanish, "hosts")
+	en, es := Load(English, "hosts", "verbs"), Load(Spanish, "hosts", "verbs")
 	for _, key := range slices.Sorted(maps.Keys(en.byKey)) {
 		text, ok := es.byKey[key]
 		if !ok {

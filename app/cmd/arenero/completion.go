@@ -130,6 +130,8 @@ func complete(node *kong.Node, words []string, sandboxes func(end string) []stri
 		}
 	case arg.Tag.Get("complete") == "sandbox":
 		out = slices.DeleteFunc(sandboxes(""), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
+	case arg.Tag.Get("complete") == "host":
+		out = slices.DeleteFunc(hostWords(), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
 	case arg.Tag.Get("complete") == "path":
 		out = sandboxes(":")
 	default:

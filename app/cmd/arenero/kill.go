@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,17 @@ func ask(ctx context.Context, all []sandbox.Sandbox) error {
 	if err := writeTable(os.Stderr, table(all, time.Now())); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "End %s, with all that is in them? [y/N] ", count(len(all), "sandbox"))
+	ok, err := agrees(ctx, fmt.Sprintf("End %s, with all that is in them? [y/N] ", count(len(all), "sandbox")), "y", "yes")
+	if err == nil && !ok {
+		err = errors.New("nothing was ended")
+	}
+	return err
+}
+
+// agrees asks a person on the terminal, and reports whether the answer is one of
+// yes.
+func agrees(ctx context.Context, question string, yes ...string) (bool, error) {
+	fmt.Fprint(os.Stderr, question)
 	said := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
@@ -137,12 +148,9 @@ func ask(ctx context.Context, all []sandbox.Sandbox) error {
 	}()
 	select {
 	case word := <-said:
-		if word == "y" || word == "yes" {
-			return nil
-		}
-		return errors.New("nothing was ended")
+		return slices.Contains(yes, word), nil
 	case <-ctx.Done():
 		fmt.Fprintln(os.Stderr)
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 }

@@ -36,6 +36,7 @@ type commands struct {
 	Suspend    suspendCommand    `cmd:"" group:"Sandboxes" help:"Put sandboxes to sleep."`
 	Resume     resumeCommand     `cmd:"" group:"Sandboxes" help:"Wake sandboxes."`
 	Kill       killCommand       `cmd:"" group:"Sandboxes" help:"End sandboxes, with all that is in them."`
+	Hosts      hostsCommand      `cmd:"" group:"Apps" help:"Give the AI apps of this computer our tools, and take them out again."`
 	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero" help:"Be the MCP server that AI apps start; the same as arenero-bridge."`
 	Engine     engineCommand     `cmd:"" group:"Arenero" help:"Run the process that owns your sandboxes, without a tray icon."`
 	Cloud      cloudCommand      `cmd:"" group:"Arenero" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`
@@ -69,7 +70,7 @@ func newParser(cmds *commands) (*kong.Kong, error) {
 		kong.Name("arenero"),
 		kong.Description("Sandboxes for AI apps, on this computer.\n\nExit codes: 0 done, 1 could not be done, 2 not understood."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: "Sandboxes", Title: "Sandboxes:"}, {Key: "Arenero", Title: "Arenero itself:"}}),
+		kong.ExplicitGroups([]kong.Group{{Key: "Sandboxes", Title: "Sandboxes:"}, {Key: "Apps", Title: "AI apps:"}, {Key: "Arenero", Title: "Arenero itself:"}}),
 	)
 }
 

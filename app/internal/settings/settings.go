@@ -35,11 +35,13 @@ type Connection struct {
 	ID       string    // is all that the entry says of it
 	Host     string    // of the table of hosts
 	Scope    string    // which of the host's files
+	Project  string    // folder that it is for; "" is all
 	File     string    // where the entry is
 	Name     string    // of the entry
 	Profile  string    // where its sandboxes run
 	Toolsets []string  // nil is the usual ones
 	HTTP     string    // address that the entry has in place of a command; "" is none
+	ByHost   bool      // the host's own command line wrote the entry, not we
 	Created  time.Time // when it was made
 	rest     []field
 }
@@ -162,8 +164,8 @@ func (c *Connection) decode(raw json.RawMessage) error {
 		return err
 	}
 	c.rest, err = take(all, map[string]any{
-		"id": &c.ID, "host": &c.Host, "scope": &c.Scope, "file": &c.File, "name": &c.Name, "profile": &c.Profile,
-		"toolsets": &c.Toolsets, "http": &c.HTTP, "created": &c.Created,
+		"id": &c.ID, "host": &c.Host, "scope": &c.Scope, "project": &c.Project, "file": &c.File, "name": &c.Name, "profile": &c.Profile,
+		"toolsets": &c.Toolsets, "http": &c.HTTP, "by_host": &c.ByHost, "created": &c.Created,
 	})
 	return err
 }
@@ -198,11 +200,13 @@ func (c *Connection) encode() (json.RawMessage, error) {
 		{"id", c.ID, false},
 		{"host", c.Host, false},
 		{"scope", c.Scope, c.Scope == ""},
+		{"project", c.Project, c.Project == ""},
 		{"file", c.File, c.File == ""},
 		{"name", c.Name, false},
 		{"profile", c.Profile, c.Profile == ""},
 		{"toolsets", c.Toolsets, len(c.Toolsets) == 0},
 		{"http", c.HTTP, c.HTTP == ""},
+		{"by_host", c.ByHost, !c.ByHost},
 		{"created", c.Created, c.Created.IsZero()},
 	}, c.rest)
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/arenero/arenero/app/internal/hostconf"
+)
+
+type hostsRemoveCommand struct {
+	asJSON
+	atEntry
+	Hosts  []string `arg:"" optional:"" name:"host" complete:"host" help:"Apps."`
+	All    bool     `help:"All apps, and every file that we ever wrote."`
+	Yes    bool     `short:"y" help:"Don't ask."`
+	DryRun bool     `help:"Only show what would change."`
+}
+
+// Help is shown below the summary of "arenero hosts remove --help".
+func (hostsRemoveCommand) Help() string {
+	return `Our entries go from every file of the app that they were ever put in, unless --scope or --name says which. Where
+nothing else has changed, the file is then what it was before, to the byte.`
+}
+
+// Run is "arenero hosts remove".
+func (c *hostsRemoveCommand) Run() error {
+	switch {
+	case c.All && len(c.Hosts) > 0:
+		return usagef("--all and names of apps exclude each other")
+	case !c.All && len(c.Hosts) == 0:
+		return usagef("name apps, or give --all")
+	}
+	want, err := c.entry()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := openHosts(ctx, c.JSON)
+	if err != nil {
+		return err
+	}
+	ids := c.Hosts
+	if c.All {
+		if ids, err = s.connected(); err != nil {
+			return err
+		}
+	}
+	out := []changeRow{}
+	err = s.eachHost(ids, func(h hostconf.Host) error {
+		preview, err := s.Remove(ctx, h, want, true)
+		if err != nil {
+			return err
+		}
+		if c.DryRun {
+			for _, change := range preview {
+				out = append(out, s.show(change, "hosts.would."))
+			}
+			return nil
+		}
+		for _, change := range preview {
+			if change.Action != hostconf.None && !c.Yes && !c.JSON {
+				if err := s.consent(change); err != nil {
+					return err
+				}
+			}
+		}
+		changes, err := s.Remove(ctx, h, want, false)
+		for _, change := range changes {
+			out = append(out, s.print(change, "hosts.done."))
+		}
+		return err
+	})
+	return s.finish(out, err)
+}
+
+// connected are the hosts that have something of ours.
+func (s *hostsSession) connected() ([]string, error) {
+	var out []string
+	for _, h := range s.Hosts.All() {
+		status, err := s.Status(s.ctx, h, "")
+		if err != nil {
+			return nil, s.explain(h.ID, err)
+		}
+		ours := len(status.Connections) > 0
+		for _, e := range status.Entries {
+			ours = ours || e.State != hostconf.Foreign
+		}
+		if ours {
+			out = append(out, h.ID)
+		}
+	}
+	if len(out) == 0 && !s.inJSON {
+		fmt.Fprintln(os.Stderr, s.say("hosts.nothing"))
+	}
+	return out, nil
+}
+
+type hostsUndoCommand struct {
+	asJSON
+	atEntry
+	Host   string `arg:"" complete:"host" help:"The app."`
+	Yes    bool   `short:"y" help:"Don't ask."`
+	DryRun bool   `help:"Only show what would change."`
+}
+
+// Help is shown below the summary of "arenero hosts undo --help".
+func (hostsUndoCommand) Help() string {
+	return `Where others have changed the file since, nothing of theirs is lost: our entry alone is taken out, or nothing is
+done at all, and it says so.`
+}
+
+// Run is "arenero hosts undo".
+func (c *hostsUndoCommand) Run() error {
+	want, err := c.entry()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := openHosts(ctx, c.JSON)
+	if err != nil {
+		return err
+	}
+	h, err := s.host(c.Host)
+	if err != nil {
+		return err
+	}
+	preview, err := s.Undo(ctx, h, want, true)
+	if err != nil {
+		return s.explain(h.ID, err)
+	}
+	if c.DryRun {
+		return s.finish([]changeRow{s.show(preview, "hosts.would.")}, nil)
+	}
+	if preview.Action != hostconf.None && !c.Yes && !c.JSON {
+		if err := s.consent(preview); err != nil {
+			return err
+		}
+	}
+	change, err := s.Undo(ctx, h, want, false)
+	if err != nil {
+		return s.explain(h.ID, err)
+	}
+	return s.finish([]changeRow{s.print(change, "hosts.done.")}, nil)
+}
