@@ -117,11 +117,11 @@ func (s *set) addFleet(srv *bridge.Server) error {
 // one makes a tool of what is done to one sandbox.
 func (s *set) one(do func(context.Context, string) (sandbox.Sandbox, error)) func(context.Context, *trace, oneIn) (sandboxOut, error) {
 	return func(ctx context.Context, tr *trace, in oneIn) (sandboxOut, error) {
-		tr.in(in.SandboxID)
 		b, err := do(ctx, in.SandboxID)
 		if err != nil {
 			return sandboxOut{}, err
 		}
+		tr.in(b.ID) // not what was asked for, which may be anything
 		b.Current = b.Current || b.Lease == s.Lease
 		return sandboxOf(b), nil
 	}

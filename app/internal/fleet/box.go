@@ -51,6 +51,7 @@ type box struct {
 	record
 	profile sandbox.Profile    // with what is not kept on disk
 	token   string             // the access token that was asked for; "" is a new one
+	asked   string             // the image, as the caller names it
 	cloud   Cloud              // nil until it is needed
 	agent   Agent              // nil until the VM is known
 	made    chan struct{}      // closed when the attempt is over, for now

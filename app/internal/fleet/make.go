@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +86,7 @@ func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 		},
 		profile: spec.Profile,
 		token:   string(spec.AccessToken),
+		asked:   spec.Template,
 		made:    make(chan struct{}),
 	}
 	if b.profile.Name == "" {
@@ -123,7 +125,7 @@ func (f *Fleet) make(ctx context.Context, b *box) {
 	defer f.mu.Unlock()
 	f.madeLocked(b, err)
 	if err != nil {
-		f.log.Warn("sandbox not made", "key", b.Key, "profile", b.Profile, "err", err)
+		f.log.Warn("sandbox not made", "key", b.Key, "profile", b.Profile, "err", b.unnamed(err))
 		return
 	}
 	f.log.Info("sandbox made", "sandbox", b.ID, "profile", b.Profile, "lease", b.Lease, "took", f.clock.Since(begun))
@@ -131,6 +133,18 @@ func (f *Fleet) make(ctx context.Context, b *box) {
 		f.endLocked(b, b.Ending)
 	}
 	f.pokeServe()
+}
+
+// unnamed is the text of err without what the caller asked for by name, which is
+// no log's business.
+func (b *box) unnamed(err error) string {
+	var pairs []string
+	for _, name := range []string{b.Request.Image, b.asked, b.Request.Role, b.Name, b.Request.Version} {
+		if name != "" {
+			pairs = append(pairs, name, "[...]")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(err.Error())
 }
 
 // maker waits for one of the places to make a sandbox: a computer that starts a

@@ -81,7 +81,7 @@ func (f *Fleet) takeUp(ctx context.Context, b *box) {
 	defer f.mu.Unlock()
 	f.madeLocked(b, err)
 	if err != nil {
-		f.log.Warn("sandbox not found again", "sandbox", b.ID, "key", b.Key, "err", err)
+		f.log.Warn("sandbox not found again", "sandbox", b.ID, "key", b.Key, "err", b.unnamed(err))
 		if b.ID != "" && !f.closed {
 			f.endLocked(b, sandbox.EndFailed)
 		}
