@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"image/png"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -238,6 +239,77 @@ func TestRX7_NoCanaryInAnyLog(t *testing.T) {
 	}
 	for name, log := range logs {
 		for line := range strings.SplitSeq(log, "\n") {
+			if strings.Contains(line, canary) {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+}
+
+// Every argument of every tool is tried, and what is no call of a tool at all.
+// Not even a refusal repeats it where it would stay.
+func TestR37_RX7_NoCanaryOfAnyArgument(t *testing.T) {
+	const canary = "kanarienvogel"
+	dir := home(t)
+	h := start(t, map[string]string{"ARENERO_HOME": dir, "ARENERO_MCP_LOG_LEVEL": "DEBUG"}, "--connection", "c-1")
+	h.greet()
+	for _, line := range []string{
+		canary, `{"` + canary + `"`, `{"jsonrpc":"2.0","id":"` + canary + `","method":"` + canary + `","params":{"` + canary + `":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/` + canary + `","params":{"` + canary + `":1}}`, "[\"" + canary + "\"]", "\xff" + canary,
+		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"run_command","arguments":"` + canary + `"}}`,
+		`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"` + canary + `","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"` + canary + `:"}}`,
+	} {
+		if _, err := io.WriteString(h.in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list struct {
+		Tools []struct {
+			Name        string
+			InputSchema struct {
+				Properties map[string]struct{ Type any }
+				Required   []string
+			}
+		}
+	}
+	if err := json.Unmarshal(h.wait(h.begin("tools/list", map[string]any{})).Result, &list); err != nil || len(list.Tools) < 10 {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	for _, tool := range list.Tools {
+		for name := range tool.InputSchema.Properties {
+			a := args{}
+			for _, other := range tool.InputSchema.Required {
+				a[other] = map[bool]any{true: "x", false: 1}[tool.InputSchema.Properties[other].Type == "string"]
+			}
+			a[name] = canary
+			h.call(tool.Name, a)
+		}
+		h.call(tool.Name, args{canary: canary})
+	}
+	h.leave()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, line := range h.lines {
+		var m struct{ JSONRPC string }
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m.JSONRPC != "2.0" {
+			t.Errorf("line %q on standard output", line)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "state", "log", "*"))
+	if err != nil || len(logs) < 2 {
+		t.Fatalf("logs %v, %v", logs, err)
+	}
+	texts := map[string]string{"the bridge": h.stderr.String()}
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(text)
+	}
+	for name, text := range texts {
+		for line := range strings.SplitSeq(text, "\n") {
 			if strings.Contains(line, canary) {
 				t.Errorf("%s: %s", name, line)
 			}
