@@ -69,6 +69,8 @@ var editors = map[Grammar]editor{
 	JSON:          jsonEditor{},
 	JSONC:         jsonEditor{comments: true},
 	JSONCTrailing: jsonEditor{comments: true, trailing: true},
+	TOML:          tomlEditor{},
+	YAML:          yamlEditor{},
 }
 
 // Set inserts the entry, or updates it in place: the fields of value are set,
