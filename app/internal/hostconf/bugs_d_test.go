@@ -13,7 +13,9 @@ import (
 )
 
 func TestD1_AHostThatWritesAtTheSameTime(t *testing.T) {
-	hosts := func(n int) string { return strings.Replace(someServer, "{\n", "{\n  \"numStartups\": "+strconv.Itoa(n)+",\n", 1) }
+	hosts := func(n int) string {
+		return strings.Replace(someServer, "{\n", "{\n  \"numStartups\": "+strconv.Itoa(n)+",\n", 1)
+	}
 
 	t.Run("between our reading and our writing", func(t *testing.T) {
 		c := play(t, "linux")

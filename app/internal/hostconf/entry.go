@@ -172,7 +172,7 @@ func (h Host) drops(shape *shapeRow, value edit.Object) []string {
 	}
 	out := slices.Clone(shape.Drop)
 	if other != nil {
-		out = append(out, other.Allow...)
+		out = slices.Concat(out, other.Allow, other.Drop)
 	}
 	out = slices.DeleteFunc(out, func(key string) bool {
 		written := slices.ContainsFunc(value, func(m edit.Member) bool { return m.Key == key })

@@ -74,7 +74,7 @@ func (ins *install) run(ctx context.Context, dry bool) (Change, error) {
 		if _, err := c.store.Preview(ctx, r); err != nil {
 			return Change{}, err
 		}
-		now.Created = ins.change.Created || was != nil && was.Created
+		now.Created = ins.change.Created || ins.wrote && was != nil && was.Created
 		next := now
 		if was != nil {
 			next.Before = was.Fields

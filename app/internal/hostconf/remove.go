@@ -114,11 +114,6 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 	if err != nil {
 		return Change{}, err
 	}
-	if !dry {
-		if err := c.memories.drop(r.Path, t.Place); err != nil {
-			return Change{}, err
-		}
-	}
 	ch.Patches, ch.Backup, ch.Warnings = res.Patches, res.Backup, noted(res, t.Path)
 	if ch.Action != None {
 		ch.Steps = t.Host.steps(t.Scope)

@@ -123,7 +123,7 @@ func (c *Conf) resync(t Target, file string) error {
 	}
 	was := c.memories.get(file, t.Place)
 	if found == nil {
-		return c.memories.drop(file, t.Place)
+		return nil
 	}
 	fields, ok := plain(found.Value).(map[string]any)
 	if !ok {

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,7 +24,8 @@ type memory struct {
 	Created bool           `json:"created,omitempty"` // the file was made for it
 }
 
-// memories keeps one file for each entry.
+// memories keeps one file for each entry, and keeps it when the entry is
+// removed, as that may be undone.
 type memories string
 
 func (m memories) path(file string, p edit.Place) string {
@@ -61,13 +60,6 @@ func (m memories) put(file string, p edit.Place, what memory) error {
 	}
 	if err := atomicfile.WriteSync(m.path(file, p), raw, 0o600); err != nil {
 		return fmt.Errorf("remember what was written: %w", err)
-	}
-	return nil
-}
-
-func (m memories) drop(file string, p edit.Place) error {
-	if err := os.Remove(m.path(file, p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }
