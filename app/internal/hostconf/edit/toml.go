@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -259,11 +260,7 @@ func (d *tomlDoc) prove(ps Patches, p Place, value Object, drop []string, gone b
 	if err != nil {
 		return unproven("the result is not valid TOML")
 	}
-	before, err := parseTOML(d.text) // what is compared gets cut
-	if err != nil {
-		return err
-	}
-	was, _, err := before.find(p)
+	was, _, err := d.find(p)
 	if err != nil {
 		return err
 	}
@@ -273,7 +270,7 @@ func (d *tomlDoc) prove(ps Patches, p Place, value Object, drop []string, gone b
 	}
 	if !gone {
 		want := map[string]any{}
-		for key, v := range before.fields(p, was) {
+		for key, v := range d.fields(p, was) {
 			if !slices.Contains(drop, key) {
 				want[key] = v
 			}
@@ -285,47 +282,43 @@ func (d *tomlDoc) prove(ps Patches, p Place, value Object, drop []string, gone b
 			return unproven("the entry would not read as it should")
 		}
 	}
-	before.cut(p, was)
-	after.cut(p, is)
-	if !equalValues(prune(before.root, p.Keys), prune(after.root, p.Keys)) {
+	if !equalValues(cutTOML(d.root, p.Keys, p, was), cutTOML(after.root, p.Keys, p, is)) {
 		return unproven("something beside the entry would change")
 	}
 	return nil
 }
 
-// cut takes the entry out of the decoded document.
-func (d *tomlDoc) cut(p Place, e *tomlEntry) {
-	if e.none() {
-		return
-	}
-	if p.List == "" {
-		if m, ok := d.at(p.Keys).(map[string]any); ok {
-			delete(m, p.Name)
-		}
-		return
-	}
-	items, _ := d.at(p.Keys).([]any)
-	m, _ := d.at(p.Keys[:len(p.Keys)-1]).(map[string]any)
-	if m != nil && e.index >= 0 && e.index < len(items) {
-		m[p.Keys[len(p.Keys)-1]] = slices.Concat(items[:e.index], items[e.index+1:])
-	}
-}
-
-// prune takes out what is empty on the path: a table that only a header below
-// it had made is gone with that header.
-func prune(root map[string]any, path []string) map[string]any {
-	if len(path) == 0 {
-		return root
-	}
-	switch v := root[path[0]].(type) {
+// cutTOML returns the decoded v, which path leads on from, without the entry
+// and without what is empty then on the way to it; nil if nothing stays. A
+// table that only a header below it has made is gone with that header. v itself
+// stays as it is.
+func cutTOML(v any, path []string, p Place, e *tomlEntry) any {
+	switch v := v.(type) {
 	case map[string]any:
-		if len(prune(v, path[1:])) == 0 {
-			delete(root, path[0])
+		out := maps.Clone(v)
+		switch {
+		case len(path) == 0 && p.List == "":
+			delete(out, p.Name)
+		case len(path) > 0:
+			if in := cutTOML(v[path[0]], path[1:], p, e); in != nil {
+				out[path[0]] = in
+			} else {
+				delete(out, path[0])
+			}
 		}
+		if len(out) > 0 {
+			return out
+		}
+		return nil
 	case []any:
-		if len(v) == 0 {
-			delete(root, path[0])
+		out := v
+		if len(path) == 0 && !e.none() && e.index < len(v) {
+			out = slices.Concat(v[:e.index], v[e.index+1:])
 		}
+		if len(out) > 0 {
+			return out
+		}
+		return nil
 	}
-	return root
+	return v
 }

@@ -230,11 +230,7 @@ func (d *yamlDoc) prove(ps Patches, p Place, value Object, drop []string, gone b
 	if !ps.Fit(d.text) {
 		return unproven("its parts overlap")
 	}
-	before, err := parseYAML(d.text) // what is compared gets cut
-	if err != nil {
-		return err
-	}
-	was, err := before.find(p, true)
+	was, err := d.find(p, true)
 	if err != nil {
 		return err
 	}
@@ -251,7 +247,7 @@ func (d *yamlDoc) prove(ps Patches, p Place, value Object, drop []string, gone b
 			return unproven("the entry would not read as it should")
 		}
 	}
-	if !sameNodes(cutYAML(before.root, was, p), cutYAML(after.root, is, p)) {
+	if !sameNodes(cutYAML(d.root, p.Keys, was), cutYAML(after.root, p.Keys, is)) {
 		return unproven("something beside the entry would change")
 	}
 	return nil
@@ -275,32 +271,37 @@ func sameRest(was, is *yaml.Node, value Object, drop []string) bool {
 	return sameNodes(rest(was), rest(is))
 }
 
-// cutYAML takes the entry out of the document, and what is empty then on the
-// way to it, and returns the root.
-func cutYAML(root *yaml.Node, e *yamlEntry, p Place) *yaml.Node {
-	if e.value != nil {
-		from, n := e.index, 1
-		if p.List == "" {
-			from, n = 2*e.index, 2
-		}
-		e.holder.Content = slices.Delete(e.holder.Content, from, from+n)
-	}
-	var prune func(n *yaml.Node, path []string) bool
-	prune = func(n *yaml.Node, path []string) bool {
-		if n.Kind == yaml.MappingNode && len(path) > 0 {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == path[0] && prune(n.Content[i+1], path[1:]) {
-					n.Content = slices.Delete(n.Content, i, i+2)
-					break
-				}
-			}
-		}
-		return isEmptyYAML(n)
-	}
-	if root == nil || prune(root, p.Keys) {
+// cutYAML returns n, which path leads on from, without the entry and without
+// what is empty then on the way to it; nil if nothing stays. n itself stays as
+// it is.
+func cutYAML(n *yaml.Node, path []string, e *yamlEntry) *yaml.Node {
+	if n == nil {
 		return nil
 	}
-	return root
+	out := *n
+	out.Content = slices.Clone(n.Content)
+	switch {
+	case len(path) > 0 && n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(out.Content); i += 2 {
+			if out.Content[i].Value != path[0] {
+				continue
+			}
+			if in := cutYAML(out.Content[i+1], path[1:], e); in != nil {
+				out.Content[i+1] = in
+			} else {
+				out.Content = slices.Delete(out.Content, i, i+2)
+			}
+			break
+		}
+	case e.value != nil && n == e.holder && n.Kind == yaml.MappingNode:
+		out.Content = slices.Delete(out.Content, 2*e.index, 2*e.index+2)
+	case e.value != nil && n == e.holder:
+		out.Content = slices.Delete(out.Content, e.index, e.index+1)
+	}
+	if isEmptyYAML(&out) {
+		return nil
+	}
+	return &out
 }
 
 // sameNodes compares all but places and comments.
