@@ -103,9 +103,11 @@ func diff(path string, doc []byte, ps edit.Patches, created, removed bool) []Dif
 		}
 		advance(end)
 	}
-	chunks := chunksOf(doc, ps)
-	for i := range chunks {
-		chunks[i] = chunks[i].apply(doc)
+	var chunks []chunk
+	for _, c := range chunksOf(doc, ps) {
+		if c = c.apply(doc); c.from < c.to || len(c.lines) > 0 {
+			chunks = append(chunks, c)
+		}
 	}
 	for i, c := range chunks {
 		start := backLines(doc, c.from, diffAround)
