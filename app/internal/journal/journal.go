@@ -50,15 +50,25 @@ const (
 // cut short is what a crash leaves, and is dropped; anything else that can't be
 // read is an error.
 func Open(path string) (*Journal, error) {
+	j, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.rewrite(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// Read is Open for who only looks: the file stays as it is, and the journal is
+// closed from the start.
+func Read(path string) (*Journal, error) {
 	j := &Journal{path: path, records: map[string]map[string][]byte{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	if err := j.read(text); err != nil {
-		return nil, err
-	}
-	if err := j.rewrite(); err != nil {
 		return nil, err
 	}
 	return j, nil

@@ -36,6 +36,41 @@ func all(j *journal.Journal, kind string) string {
 	return fmt.Sprint(got)
 }
 
+// TestRead looks at a journal that another holds and that has a line cut short:
+// the file stays as it is.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j := open(t, path)
+	put(t, j, "a", "1", `"x"`)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, `{"kind":"a","ke`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := all(r, "a"), `map[1:"x"]`; got != want {
+		t.Errorf("records = %s, want %s", got, want)
+	}
+	if err := r.Put("a", "2", []byte(`1`), false); err == nil {
+		t.Error("a journal that is only read was added to")
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) || after.Size() != before.Size() {
+		t.Errorf("the file has changed: %v", err)
+	}
+}
+
 // TestKept reads records back with no orderly end in between.
 func TestKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")

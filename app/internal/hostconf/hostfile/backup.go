@@ -32,9 +32,10 @@ func (s *Store) Backup(c Change) (string, bool) {
 // DropBackups removes the backups of all changes that the filter takes. Their
 // entries stay known, and changes can still be undone.
 func (s *Store) DropBackups(ctx context.Context, f Filter) error {
+	takes := f.takes()
 	return s.journal(ctx, func(b *book) error {
 		for _, c := range b.changes() {
-			if c.Backup == "" || !f.takes(c.Path, c.Real, c.Owner, c.Host) {
+			if c.Backup == "" || !takes(c.Path, c.Real, c.Owner, c.Host) {
 				continue
 			}
 			c.Backup = ""

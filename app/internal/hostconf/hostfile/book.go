@@ -84,13 +84,22 @@ type book struct {
 }
 
 // journal runs fn with the journal, which no other process uses meanwhile.
-func (s *Store) journal(ctx context.Context, fn func(*book) error) (err error) {
+func (s *Store) journal(ctx context.Context, fn func(*book) error) error {
+	return s.enter(ctx, journal.Open, fn)
+}
+
+// peruse is journal for who changes nothing: that waits for no disk.
+func (s *Store) peruse(ctx context.Context, fn func(*book) error) error {
+	return s.enter(ctx, journal.Read, fn)
+}
+
+func (s *Store) enter(ctx context.Context, open func(string) (*journal.Journal, error), fn func(*book) error) (err error) {
 	unlock, err := s.lock(ctx, journalLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	j, err := journal.Open(filepath.Join(s.dir, journalFile))
+	j, err := open(filepath.Join(s.dir, journalFile))
 	if errors.Is(err, journal.ErrDamaged) {
 		return fmt.Errorf("%w: move the file away to go on without what it remembers", err)
 	}
@@ -193,6 +202,9 @@ func (b *book) putLock(path string) error { return b.put(kindLock, path, path) }
 
 func (b *book) dropLock(path string) error { return b.j.Delete(kindLock, path) }
 
+// ended reports whether it is known what became of c.
+func (c Change) ended() bool { return c.State != pending && c.State != ready }
+
 // spent reports whether c can't be taken back any more.
 func (c Change) spent() bool { return c.State == Revoked || c.Act == Undone }
 
@@ -225,7 +237,7 @@ func (b *book) prune() error {
 		}
 		perFile[c.Real]++
 		old := perFile[c.Real] > maxHistory || perFile[c.Real] > 1 && patches+n > maxPatches
-		if old && c.State != pending && c.State != ready {
+		if old && c.ended() {
 			if err := b.dropChange(c); err != nil {
 				return err
 			}

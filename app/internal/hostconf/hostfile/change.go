@@ -191,24 +191,36 @@ func (w *write) note(ctx context.Context, p plan, hash string) error {
 	if r.Place.Name == "" || r.Owner == "" {
 		return nil
 	}
-	return w.s.journal(ctx, func(b *book) error {
-		was := b.record(w.t.real, r.Place)
-		switch {
-		case r.Remove && (was == nil || was.Removed):
-			return nil
-		case r.Remove:
-			was.Removed, was.Time, was.After = true, w.s.now(), hash
-			return b.putRecord(*was)
-		case was != nil && !was.Removed && was.Owner == r.Owner && was.Path == w.t.path:
-			return nil
-		}
-		now := w.record()
-		now.After = hash
-		if was != nil && !was.Removed {
-			now.Made = was.Made
-		}
-		return b.putRecord(now)
+	var now *Record
+	err := w.s.peruse(ctx, func(b *book) error {
+		now = w.known(b.record(w.t.real, r.Place), hash)
+		return nil
 	})
+	if err != nil || now == nil {
+		return err
+	}
+	return w.s.journal(ctx, func(b *book) error { return b.putRecord(*now) })
+}
+
+// known is what the journal should say of the entry in a file that needs no
+// change, or nil if it says so already.
+func (w *write) known(was *Record, hash string) *Record {
+	r := w.r
+	switch {
+	case r.Remove && (was == nil || was.Removed):
+		return nil
+	case r.Remove:
+		was.Removed, was.Time, was.After = true, w.s.now(), hash
+		return was
+	case was != nil && !was.Removed && was.Owner == r.Owner && was.Path == w.t.path:
+		return nil
+	}
+	now := w.record()
+	now.After = hash
+	if was != nil && !was.Removed {
+		now.Made = was.Made
+	}
+	return &now
 }
 
 // record is what the request says of its entry.

@@ -114,6 +114,30 @@ func takeOut(last hostfile.Change, doc []byte) (edit.Edit, error) {
 	return edit.Edit{Patches: ps}, err
 }
 
+// TestWithoutSwap: where files can't be exchanged, they are replaced.
+func TestWithoutSwap(t *testing.T) {
+	r := newRig(t, doc)
+	r.store.WithoutSwap()
+	r.change(install(r.path))
+	r.want(with(t, doc))
+	times := 0
+	r.fail = func(step string) { // the host has read the file before
+		if step == hostfile.StepSwapped {
+			if times++; times == 1 {
+				r.write(newer)
+			}
+		}
+	}
+	if res := r.change(update(r.path, "c_two")); res.Tries != 2 {
+		t.Errorf("result = %+v", res)
+	}
+	r.wantNames("mcp.json")
+	r.check()
+	_, err := r.store.Undo(t.Context(), hostfile.UndoRequest{Path: r.path})
+	must(t, err)
+	r.want(newer)
+}
+
 // TestHostWritesBoth: the host writes the file that we are replacing and then
 // the one in its place. What it wrote last stays, what it wrote before is kept.
 func TestHostWritesBoth(t *testing.T) {

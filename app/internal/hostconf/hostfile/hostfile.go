@@ -39,6 +39,7 @@ type Store struct {
 	clock  clockwork.Clock
 	settle time.Duration
 	fail   func(string)
+	swap   func(a, b string) error // exchanges two files
 }
 
 const (
@@ -49,7 +50,7 @@ const (
 
 // Open returns a Store that keeps its records in o.Dir, which it makes.
 func Open(o Options) (*Store, error) {
-	s := &Store{dir: o.Dir, clock: o.Clock, settle: o.Settle, fail: o.Fail}
+	s := &Store{dir: o.Dir, clock: o.Clock, settle: o.Settle, fail: o.Fail, swap: swap}
 	if s.clock == nil {
 		s.clock = clockwork.NewRealClock()
 	}
@@ -138,20 +139,31 @@ type Record struct {
 }
 
 // A Filter chooses records: by each field that is not empty.
-type Filter struct{ Path, Owner, Host string }
+type Filter struct {
+	Path        string // any that leads to the file, or led there when it was written
+	Owner, Host string
+}
 
-func (f Filter) takes(path, realPath, owner, host string) bool {
-	return (f.Path == "" || f.Path == path || f.Path == realPath) &&
-		(f.Owner == "" || f.Owner == owner) && (f.Host == "" || f.Host == host)
+// takes returns a function that tells what the filter takes.
+func (f Filter) takes() func(path, realPath, owner, host string) bool {
+	leads := f.Path
+	if t, err := find(f.Path); err == nil {
+		leads = t.real
+	}
+	return func(path, realPath, owner, host string) bool {
+		return (f.Path == "" || f.Path == path || key(leads) == key(realPath)) &&
+			(f.Owner == "" || f.Owner == owner) && (f.Host == "" || f.Host == host)
+	}
 }
 
 // Written returns every entry that we ever wrote and that the filter takes,
 // oldest first. It looks into the journal only, never at the files.
 func (s *Store) Written(ctx context.Context, f Filter) ([]Record, error) {
 	var out []Record
-	err := s.journal(ctx, func(b *book) error {
+	takes := f.takes()
+	err := s.peruse(ctx, func(b *book) error {
 		for _, r := range b.records() {
-			if f.takes(r.Path, r.Real, r.Owner, r.Host) {
+			if takes(r.Path, r.Real, r.Owner, r.Host) {
 				out = append(out, r)
 			}
 		}
@@ -164,9 +176,10 @@ func (s *Store) Written(ctx context.Context, f Filter) ([]Record, error) {
 // about, newest first.
 func (s *Store) History(ctx context.Context, f Filter) ([]Change, error) {
 	var out []Change
-	err := s.journal(ctx, func(b *book) error {
+	takes := f.takes()
+	err := s.peruse(ctx, func(b *book) error {
 		for _, c := range b.changes() {
-			if c.State != pending && c.State != ready && f.takes(c.Path, c.Real, c.Owner, c.Host) {
+			if c.ended() && takes(c.Path, c.Real, c.Owner, c.Host) {
 				out = append([]Change{c}, out...)
 			}
 		}

@@ -22,9 +22,11 @@ func TestKilledAtEveryStep(t *testing.T) {
 		content string // of the file, before anything of ours
 		lock    hostfile.LockKind
 		link    bool
+		noSwap  bool
 		by      []string // what puts it right
 	}{
 		{name: "a file", do: "change", content: doc, by: []string{"recover", "change"}},
+		{name: "a file that can't be exchanged", do: "change", content: doc, noSwap: true, by: []string{"recover"}},
 		{name: "no file", do: "change", by: []string{"recover"}},
 		{name: "a linked file with the host's lock", do: "change", content: doc, lock: hostfile.Cline, link: true, by: []string{"recover", "change"}},
 		{name: "undo", do: "undo", content: doc, by: []string{"recover"}},
@@ -39,7 +41,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 					k.must(k.store.Change(t.Context(), install(k.path)))
 				}
 				before := k.state()
-				job := task{Do: tt.do, Dir: k.dir, Path: k.path, Step: step, Lock: tt.lock, Settle: -1}
+				job := task{Do: tt.do, Dir: k.dir, Path: k.path, Step: step, Lock: tt.lock, Settle: -1, NoSwap: tt.noSwap}
 				if a, survived := job.run(t); survived {
 					if a.Err != "" {
 						t.Fatalf("%s, %s: %s", tt.name, step, a.Err)

@@ -31,6 +31,7 @@ type task struct {
 	Limit  uint64 // of the size of a file it writes
 	Until  string // a file: go on until it exists
 	Settle time.Duration
+	NoSwap bool // of files at once
 }
 
 // An answer is what a child says in the end.
@@ -125,11 +126,15 @@ func (j task) open() (*hostfile.Store, error) {
 	if err := limit(j.Limit); err != nil {
 		return nil, err
 	}
-	return hostfile.Open(hostfile.Options{Dir: j.Dir, Settle: j.Settle, Fail: func(step string) {
+	s, err := hostfile.Open(hostfile.Options{Dir: j.Dir, Settle: j.Settle, Fail: func(step string) {
 		if step == j.Step {
 			die()
 		}
 	}})
+	if err == nil && j.NoSwap {
+		s.WithoutSwap()
+	}
+	return s, err
 }
 
 // place is where our entry is in the files of these tests, which are JSON.

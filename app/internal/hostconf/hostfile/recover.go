@@ -14,9 +14,9 @@ import (
 // journal says which, and the backups are those that the journal names.
 func (s *Store) Recover(ctx context.Context) error {
 	var files, locked []string
-	err := s.journal(ctx, func(b *book) error {
+	err := s.peruse(ctx, func(b *book) error {
 		for _, c := range b.changes() {
-			if c.State == pending || c.State == ready {
+			if !c.ended() {
 				files = append(files, c.Real)
 			}
 		}
@@ -63,11 +63,20 @@ func (s *Store) alone(key string, fn func() error) error {
 
 // settleFile ends what a crash left of changes of one file, whose lock is held.
 func (s *Store) settleFile(ctx context.Context, realPath string) error {
-	return s.journal(ctx, func(b *book) error {
+	var left []Change
+	err := s.peruse(ctx, func(b *book) error {
 		for _, c := range b.changes() {
-			if c.State != pending && c.State != ready || key(c.Real) != key(realPath) {
-				continue
+			if !c.ended() && key(c.Real) == key(realPath) {
+				left = append(left, c)
 			}
+		}
+		return nil
+	})
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return s.journal(ctx, func(b *book) error {
+		for _, c := range left {
 			if err := b.finish(c); err != nil {
 				return fmt.Errorf("end a change that broke off: %w", err)
 			}
@@ -99,7 +108,7 @@ func (b *book) finish(c Change) error {
 			return b.drop(c)
 		}
 	case file == c.After && hosts:
-		if err := swap(c.Temp, c.Real); err != nil {
+		if err := b.store.swap(c.Temp, c.Real); err != nil {
 			return err
 		}
 		return b.drop(c)

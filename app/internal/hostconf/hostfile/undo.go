@@ -46,7 +46,7 @@ func (s *Store) undo(ctx context.Context, u UndoRequest) (Request, planner, erro
 		if last != nil {
 			return u.plan(*last, doc)
 		}
-		err := s.journal(ctx, func(b *book) error {
+		err := s.peruse(ctx, func(b *book) error {
 			for _, c := range b.changes() {
 				if c.State == Done && c.Act != Undone && key(c.Real) == key(t.real) {
 					last = &c

@@ -266,7 +266,7 @@ func (w *write) swap() error {
 		}
 		return err
 	}
-	err := swap(temp, file)
+	err := w.s.swap(temp, file)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return os.Rename(temp, file)
 	}
@@ -337,7 +337,7 @@ func (w *write) takeBack() (bool, error) {
 		err := moveNew(w.change.Temp, w.t.real)
 		return err == nil, nil
 	}
-	if err := swap(w.change.Temp, w.t.real); err != nil {
+	if err := w.s.swap(w.change.Temp, w.t.real); err != nil {
 		return false, err
 	}
 	f, err := open(w.change.Temp)
@@ -349,7 +349,7 @@ func (w *write) takeBack() (bool, error) {
 		return true, err
 	}
 	// Within these moments the host has written ours: that is its newest.
-	return false, swap(w.change.Temp, w.t.real)
+	return false, w.s.swap(w.change.Temp, w.t.real)
 }
 
 // abandon undoes what begin and make did. What it can't do is done by whoever
