@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // TestMain makes the test binary a server too, for tests over real pipes.
 func TestMain(m *testing.M) {

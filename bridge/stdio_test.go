@@ -137,11 +137,10 @@ func TestStdioCancelBehindCall(t *testing.T) {
 		t.Errorf("a cancelled call was answered: %s", more[0].line)
 	}
 	// Each has ended as cancelled, or was never begun.
-	for range 1000 { // the last may still be on their way out
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // the last may still be on their way out
 		if len(g.ended) == len(g.started) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("%d calls began and %d were cancelled", len(g.started), len(g.ended))
 }

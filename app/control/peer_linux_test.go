@@ -51,7 +51,7 @@ func knock(path string, uid int) error {
 	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err != nil {
 		return nil
 	}
-	limit := unix.NsecToTimeval((10 * time.Second).Nanoseconds())
+	limit := unix.NsecToTimeval(time.Minute.Nanoseconds())
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
 		return nil
 	}

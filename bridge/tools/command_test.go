@@ -200,7 +200,7 @@ func wait(t *testing.T, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience30):
+	case <-time.After(longEnough):
 		t.Fatal("it does not happen")
 	}
 }

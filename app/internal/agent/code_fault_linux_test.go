@@ -272,13 +272,17 @@ func TestSlowReader(t *testing.T) {
 	turned := make(chan struct{})
 	go func() { // patience runs out in the time of the fake clock, for the one that needs it
 		defer close(turned)
-		for cut := false; !cut; time.Sleep(50 * time.Millisecond) {
-			clock.Advance(time.Second)
+		for cut := false; !cut; time.Sleep(time.Millisecond) {
 			ring.mu.Lock()
+			read := false // by somebody, all there is
 			for sub := range ring.subs {
 				cut = cut || sub.cut
+				read = read || sub.pos == ring.nextLocked()
 			}
 			ring.mu.Unlock()
+			if read {
+				clock.Advance(time.Second)
+			}
 		}
 	}()
 	n := len(s.rest(t))

@@ -85,7 +85,7 @@ func TestAwake(t *testing.T) {
 		r.eventually("the hook is called", func() bool { g := r.guests.of(id); return g != nil && g.count("run") == 1 })
 		held := make(chan error)
 		go func() { held <- r.vm(id).Awake(ctx) }()
-		wait, cancel := context.WithTimeout(ctx, 30*time.Second)
+		wait, cancel := context.WithTimeout(ctx, 2*time.Minute)
 		defer cancel()
 		if err := r.clock.BlockUntilContext(wait, 3); err != nil { // lifetime, hook, hold
 			t.Fatal(err)

@@ -143,7 +143,7 @@ func TestDelay(t *testing.T) {
 	})
 	done := make(chan answer)
 	go func() { done <- r.call("ListMicrovms", &wire.ListMicrovmsInput{}, nil) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, d := range []time.Duration{3 * time.Second, 2 * time.Second} {
 		if err := r.clock.BlockUntilContext(ctx, 1); err != nil {

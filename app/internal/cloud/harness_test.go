@@ -58,7 +58,7 @@ func newRig(t testing.TB, edit func(*Config)) *rig {
 // close may be called twice: once by a test that starts another Server on the
 // same folder, and once in the end.
 func (r *rig) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	r.mu.Lock()
 	closed := r.closed
@@ -158,7 +158,7 @@ func (r *rig) must(op string, in wire.Input, out any) {
 // eventually polls until cond holds.
 func (r *rig) eventually(what string, cond func() bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if cond() {
 			return
 		}
@@ -192,7 +192,7 @@ func (r *rig) get(id string) wire.GetMicrovmOutput {
 func (r *rig) reach(id string, want wire.MicrovmState) {
 	r.t.Helper()
 	var last wire.GetMicrovmOutput
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if last = r.get(id); last.State == want {
 			return
 		}

@@ -155,7 +155,7 @@ func TestSuspendedTooLong(t *testing.T) {
 // clock is what ends it: one timer for its lifetime, one for its sleep.
 func (r *rig) asleep(id string) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	timers := 2
 	if limit, ok := r.vm(id).sleepLimit(); !ok || limit == 0 {
@@ -227,7 +227,7 @@ func TestHookPortClosed(t *testing.T) {
 	r.clock.Advance(time.Second)
 	var out wire.RunMicrovmOutput
 	r.must("RunMicrovm", &wire.RunMicrovmInput{ImageIdentifier: new(r.ImageARN("box"))}, &out)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := r.clock.BlockUntilContext(ctx, 2); err != nil { // lifetime, and the wait for the port
 		t.Fatal(err)
@@ -376,7 +376,7 @@ func TestLags(t *testing.T) {
 	id := *out.MicrovmId
 	truth := func() wire.MicrovmState { s, _ := r.vm(id).now(); return s }
 	r.eventually("the machine runs", func() bool { return r.guests.of(id) != nil })
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := r.clock.BlockUntilContext(ctx, 2); err != nil { // lifetime, and the lag
 		t.Fatal(err)

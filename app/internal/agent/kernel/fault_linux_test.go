@@ -68,7 +68,7 @@ func begin(t *testing.T, k *kernel.Kernel, code string) (r *record, end func() e
 	}()
 	eventually(t, "the cell to begin", func() bool { return strings.Contains(r.String(), "on\n") })
 	return r, func() error {
-		for range 15 {
+		for range 60 {
 			select {
 			case err := <-done:
 				return err

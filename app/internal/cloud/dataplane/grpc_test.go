@@ -160,7 +160,7 @@ func TestGRPCMany(t *testing.T) {
 				}
 				failed <- err
 			default:
-				ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+				ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 				defer cancel()
 				in, out := &wrapperspb.BytesValue{Value: make([]byte, i*1000)}, new(wrapperspb.BytesValue)
 				err := cc.Invoke(ctx, "/test.Echo/Echo", in, out)

@@ -108,7 +108,7 @@ func TestRequestTrailers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	io.WriteString(conn, strings.ReplaceAll("POST / HTTP/1.1\nHost: "+testHost+"\nX-Aws-Proxy-Auth: "+r.token(t, 8080)+
 		"\nTrailer: X-Sum\nTransfer-Encoding: chunked\n\n2\nab\n0\nX-Sum: 1\nX-Aws-Proxy-Auth: secret\nX-Other: 2\n\n", "\n", "\r\n"))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -277,7 +277,7 @@ func cutWhileSending(t *testing.T, asleep bool) {
 		t.Fatal(err)
 	}
 	r.vm.suspend()
-	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(resp.Body); err == nil || isTimeout(err) {
