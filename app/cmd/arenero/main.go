@@ -61,7 +61,7 @@ func main() {
 		fail(&usageError{err}, verbOf(err), false)
 	}
 	if err := ctx.Run(parser); err != nil {
-		fail(err, ctx.Selected().Name, isJSON(ctx))
+		fail(err, pathOf(ctx.Selected()), isJSON(ctx))
 	}
 }
 
@@ -78,9 +78,17 @@ func newParser(cmds *commands) (*kong.Kong, error) {
 // come to that.
 func verbOf(err error) string {
 	if e, ok := errors.AsType[*kong.ParseError](err); ok && e.Context != nil && e.Context.Selected() != nil {
-		return e.Context.Selected().Name
+		return pathOf(e.Context.Selected())
 	}
 	return ""
+}
+
+// pathOf is a verb with those that it belongs to in front.
+func pathOf(verb *kong.Node) string {
+	if verb.Parent == nil || verb.Parent.Type == kong.ApplicationNode {
+		return verb.Name
+	}
+	return pathOf(verb.Parent) + " " + verb.Name
 }
 
 // isJSON reports whether a command line asks for output that programs read.
