@@ -85,7 +85,8 @@ func (c *cloud) Run(ctx context.Context, r fleet.RunRequest) (fleet.VM, error) {
 	}
 	if r.Role != "" {
 		in.ExecutionRoleArn = &r.Role
-		group := "/arenero/" + r.Image[strings.LastIndexByte(r.Image, ':')+1:]
+		// The group that Lambda itself takes, so that a role made for that will do.
+		group := "/aws/lambda-microvms/" + r.Image[strings.LastIndexByte(r.Image, ':')+1:]
 		in.Logging = &wire.Logging{CloudWatch: &wire.CloudWatchLogging{LogGroup: &group}}
 	}
 	if r.Idle > 0 {

@@ -43,7 +43,7 @@ func TestR04_R08_R24_R25_R33_RecordedRequest(t *testing.T) {
 			"maximumDurationInSeconds": 600.0, "idlePolicy": nil,
 		}},
 		{"role", map[string]string{"RAYITO_EXECUTION_ROLE_ARN": role}, map[string]any{
-			"executionRoleArn": role, "logging": map[string]any{"cloudWatch": map[string]any{"logGroup": "/arenero/arenero-local"}},
+			"executionRoleArn": role, "logging": map[string]any{"cloudWatch": map[string]any{"logGroup": "/aws/lambda-microvms/arenero-local"}},
 		}},
 		{"version", map[string]string{"RAYITO_TEMPLATE_VERSION": "1.0"}, map[string]any{"imageVersion": "1.0"}},
 	}
