@@ -58,6 +58,22 @@ func TestD1_AHostThatWritesAtTheSameTime(t *testing.T) {
 		}
 	})
 
+	t.Run("all the time, while an entry of ours is there", func(t *testing.T) {
+		c := play(t, "linux")
+		c.write(claudeJSON, hosts(1))
+		c.install("claude-code")
+		ours := c.read(claudeJSON)
+		c.fail = func(step string) {
+			if step == hostfile.StepPending {
+				c.write(claudeJSON, c.read(claudeJSON)+" ")
+			}
+		}
+		_, err := c.tryInstall("claude-code", func(s *hostconf.Spec) { s.Command = "/new/arenero-bridge" })
+		wantCode(t, err, hostconf.Busy)
+		wantSame(t, "the file", strings.TrimRight(c.read(claudeJSON), " "), strings.TrimRight(ours, " "))
+		wantOurs(t, c, host(t, "claude-code"), c.spec(), hostconf.AsWritten)
+	})
+
 	t.Run("in pieces", func(t *testing.T) {
 		c := play(t, "linux")
 		c.write(claudeJSON, hosts(1)[:30])

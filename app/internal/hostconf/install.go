@@ -63,34 +63,31 @@ type install struct {
 func (ins *install) run(ctx context.Context, dry bool) (Change, error) {
 	c, t := ins.c, ins.t
 	r := c.request(t, ins.spec.Connection)
-	r.Change = ins.edit
-	r.Verify = ins.verify
-	file := r.Path
-	now := memory{Fields: plain(ins.shape.lasting(ins.value)).(map[string]any)}
-	was := c.memories.get(file, t.Place)
-	if !dry {
-		// First a look, as what we know of the entry must not change if the file
-		// will not.
-		if _, err := c.store.Preview(ctx, r); err != nil {
-			return Change{}, err
+	was := c.memories.get(r.Path, t.Place)
+	now := func() memory {
+		return memory{
+			Fields: plain(ins.shape.lasting(ins.value)).(map[string]any), Others: ins.others,
+			Created: ins.change.Created || ins.wrote && was != nil && was.Created,
 		}
-		now.Created = ins.change.Created || ins.wrote && was != nil && was.Created
-		next := now
+	}
+	r.Verify = ins.verify
+	r.Change = func(doc []byte) (edit.Edit, error) {
+		e, err := ins.edit(doc)
+		if err != nil || dry {
+			return e, err
+		}
+		next := now() // remembered first, as we may not live to see the end of the write
 		if was != nil {
 			next.Before = was.Fields
 		}
-		next.Others = ins.others
-		if err := c.memories.put(file, t.Place, next); err != nil {
-			return Change{}, err
-		}
+		return e, c.memories.put(r.Path, t.Place, next)
 	}
 	res, err := c.do(ctx, r, dry)
 	if err != nil {
 		return Change{}, err
 	}
 	if !dry {
-		now.Others = ins.others
-		if err := c.memories.put(file, t.Place, now); err != nil {
+		if err := c.memories.put(r.Path, t.Place, now()); err != nil {
 			return Change{}, err
 		}
 	}

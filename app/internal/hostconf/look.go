@@ -221,13 +221,25 @@ func (l *look) foreign(files []File, known []Entry, project string) []Entry {
 				continue
 			}
 			place.Name = name
-			found, err := edit.Get(doc, l.h.Grammar, place)
-			if err == nil && found != nil && (name == DefaultName || startsOurs(found.Value, Spec{})) {
+			if name == DefaultName || l.starts(doc, place) {
 				out = append(out, Entry{Scope: f.Scope, Path: f.Path, Name: name, State: Foreign, Read: true})
 			}
 		}
 	}
 	return out
+}
+
+// manyBytes are too many to look at every entry of a file: each look reads all
+// that is before it.
+const manyBytes = 4 << 20
+
+// starts reports whether an entry starts our program.
+func (l *look) starts(doc []byte, p edit.Place) bool {
+	if len(doc) > manyBytes {
+		return false
+	}
+	found, err := edit.Get(doc, l.h.Grammar, p)
+	return err == nil && found != nil && startsOurs(found.Value, Spec{})
 }
 
 // misplaced finds servers in files that look right and are never read.
