@@ -1,7 +1,6 @@
 package main
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,7 +27,12 @@ const (
 	defaultPort = 8000
 )
 
-var connectionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+// isConnection reports whether s can be the id of a connection.
+func isConnection(s string) bool {
+	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	// Of what has others in the middle too, something is left.
+	return s != "" && len(s) <= 128 && strings.Trim(s, characters) == ""
+}
 
 func parse(args []string, tx assets.Texts) (arguments, error) {
 	a := arguments{host: defaultHost, port: defaultPort}
@@ -60,7 +64,7 @@ func parse(args []string, tx assets.Texts) (arguments, error) {
 		}
 		switch flag {
 		case "--connection":
-			if !connectionID.MatchString(value) {
+			if !isConnection(value) {
 				return fail("start.connection")
 			}
 			a.connection = value
