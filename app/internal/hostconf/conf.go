@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
@@ -145,15 +146,31 @@ func (h Host) readable(doc []byte) error {
 	return nil
 }
 
-// steps are what is left for the user after a write.
+// steps are what is left for the user after an entry was written.
 func (h Host) steps(scope string) []Text {
-	keys := h.row.After
-	if sc := h.scope(scope); sc != nil && sc.After != nil {
-		keys = slices.Concat(sc.After, keys)
-	}
 	var out []Text
-	for _, key := range keys {
+	for _, key := range h.after(scope) {
 		out = append(out, text(key, "title", h.Title))
 	}
 	return out
+}
+
+// goneSteps are what is left for the user after an entry was taken out: for
+// hosts that see such a thing by themselves, nothing.
+func (h Host) goneSteps(scope string) []Text {
+	var out []Text
+	for _, key := range h.after(scope) {
+		switch name := strings.TrimPrefix(key, "hosts.after."); name {
+		case "session", "start-again", "restart", "load", "refresh":
+			out = append(out, text("hosts.gone."+name, "title", h.Title))
+		}
+	}
+	return out
+}
+
+func (h Host) after(scope string) []string {
+	if sc := h.scope(scope); sc != nil && sc.After != nil {
+		return slices.Concat(sc.After, h.row.After)
+	}
+	return h.row.After
 }

@@ -116,7 +116,7 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 	}
 	ch.Patches, ch.Backup, ch.Warnings = res.Patches, res.Backup, noted(res, t.Path)
 	if ch.Action != None {
-		ch.Steps = t.Host.steps(t.Scope)
+		ch.Steps = t.Host.goneSteps(t.Scope)
 	}
 	return ch, nil
 }

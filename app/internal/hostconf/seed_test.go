@@ -52,11 +52,15 @@ func TestR76_ShapeAndRestOfClaudeDesktopsFile(t *testing.T) {
 	if ch := c.install("claude-desktop"); ch.Action != hostconf.None || len(ch.Steps) > 0 {
 		t.Errorf("the second install says %s, %v", ch.Action, ch.Steps)
 	}
-	if _, err := c.conf.Undo(t.Context(), host(t, "claude-desktop"), hostconf.Spec{}, false); err != nil {
+	undone, err := c.conf.Undo(t.Context(), host(t, "claude-desktop"), hostconf.Spec{}, false)
+	if err != nil {
 		t.Fatal(err)
 	}
+	if len(undone.Steps) != 1 || undone.Steps[0].Key != "hosts.gone.start-again" {
+		t.Errorf("the steps of undo are %v", undone.Steps)
+	}
 	wantSame(t, "the file after undo", c.read(claudeApp), before)
-	_, err := c.conf.Undo(t.Context(), host(t, "claude-desktop"), hostconf.Spec{}, false)
+	_, err = c.conf.Undo(t.Context(), host(t, "claude-desktop"), hostconf.Spec{}, false)
 	wantCode(t, err, hostconf.NothingThere)
 }
 

@@ -111,7 +111,7 @@ func TestEveryTextIsThere(t *testing.T) {
 		t.Fatalf("only %d keys were found", len(used))
 	}
 	for k := range used {
-		if !en.Has(k) && k != "hosts.err.refused" && k != "hosts.err.file" && k != "hosts.warn.write" {
+		if !en.Has(k) && k != "hosts.err.refused" && k != "hosts.err.file" && k != "hosts.warn.write" && k != "hosts.after" && k != "hosts.gone" {
 			t.Errorf("there is no text %s", k)
 		}
 	}
@@ -122,6 +122,13 @@ func TestEveryTextIsThere(t *testing.T) {
 	} {
 		if !en.Has("hosts.err." + k) {
 			t.Errorf("there is no text hosts.err.%s", k)
+		}
+	}
+	for _, h := range Hosts() {
+		for _, s := range append(h.goneSteps(User), h.steps(User)...) {
+			if !en.Has(s.Key) {
+				t.Errorf("there is no text %s", s.Key)
+			}
 		}
 	}
 }

@@ -68,9 +68,12 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	if ch.Patches.Fit(old) {
 		ch.Diff = diff(t.Path, old, ch.Patches, false, gone)
 	}
-	if !res.Changed {
+	switch {
+	case !res.Changed:
 		ch.Action = None
-	} else {
+	case last != nil && last.Act == hostfile.Inserted:
+		ch.Steps = t.Host.goneSteps(t.Scope)
+	default:
 		ch.Steps = t.Host.steps(t.Scope)
 	}
 	if dry {
