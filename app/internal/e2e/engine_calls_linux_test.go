@@ -178,7 +178,7 @@ func TestEngineFiles(t *testing.T) {
 		notices = append(notices, o.Notice)
 		return nil
 	}, bytes.NewReader(big))
-	if err != nil || f.Size != int64(len(big)) || f.Path != "/home/user/dir/big" || !slices.Equal(notices, []sandbox.Notice{sandbox.NoticeCreating}) {
+	if err != nil || f.Size != int64(len(big)) || f.Path != "/home/user/dir/big" || !slices.Equal(notices, []sandbox.Notice{sandbox.NoticeCreating, sandbox.NoticeStarted}) {
 		t.Fatalf("write: %+v, %v, notices %v", f, err, notices)
 	}
 	var got bytes.Buffer
