@@ -88,9 +88,9 @@ func (c *lsCommand) print(all []sandbox.Sandbox) error {
 
 // table is a list for people. A column that says nothing is left out.
 func table(all []sandbox.Sandbox, now time.Time) [][]string {
-	rows := [][]string{{"ID", "NAME", "STATE", "HOST", "PROFILE", "AGE", "IDLE", "LIFE"}}
+	rows := [][]string{{"ID", "NAME", "STATE", "HOST", "PROFILE", "AGE", "IDLE", "LIFE", "ENDED BECAUSE"}}
 	for _, b := range all {
-		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-"}
+		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-", ""}
 		if b.Orphan {
 			row[3] = "not ours"
 		}
@@ -102,6 +102,9 @@ func table(all []sandbox.Sandbox, now time.Time) [][]string {
 		}
 		if d, ok := lifeOf(b, now); ok {
 			row[7] = span(d)
+		}
+		if !b.State.Alive() {
+			row[8] = ending(b)
 		}
 		rows = append(rows, row)
 	}

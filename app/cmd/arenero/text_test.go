@@ -78,20 +78,29 @@ func TestTable(t *testing.T) {
 		{ID: "microvm-3", State: sandbox.Running, Profile: "local", Host: "a\x1b[31mb", UsedAt: now.Add(-90 * time.Second)},
 		{ID: "microvm-4", State: sandbox.Running, Profile: "prod", Orphan: true},
 	}
-	want := `
+	check := func(want string) {
+		t.Helper()
+		var got strings.Builder
+		if err := writeTable(&got, table(all, now)); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want[1:] {
+			t.Errorf("table:\n%s\nwant:%s", got.String(), want)
+		}
+	}
+	check(`
 ID         STATE     HOST      PROFILE  AGE  IDLE  LIFE
 microvm-1  running   -         local    1m   0s    1h
 -          in doubt  Cürsor    prod     -    -     -
 microvm-3  running   a?[31mb   local    -    1m    -
 microvm-4  running   not ours  prod     -    -     -
-`
-	var got strings.Builder
-	if err := writeTable(&got, table(all, now)); err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != want[1:] {
-		t.Errorf("table:\n%s\nwant:%s", got.String(), want)
-	}
+`)
+	all = []sandbox.Sandbox{all[0], {ID: "microvm-5", State: sandbox.Terminated, Profile: "local", EndReason: sandbox.EndCut}}
+	check(`
+ID         STATE       AGE  IDLE  LIFE  ENDED BECAUSE
+microvm-1  running     1m   0s    1h    -
+microvm-5  terminated  -    -     -     the app it was made for crashed, or was killed
+`)
 }
 
 func TestBar(t *testing.T) {
