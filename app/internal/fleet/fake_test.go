@@ -32,6 +32,7 @@ type fakeCloud struct {
 	list    func(n int) error
 	term    func() error
 	busy    int // refusals of the agent still to come
+	changes int // of its calls still to come that find the sandbox changing its state
 }
 
 func newCloud(clock clockwork.Clock) *fakeCloud {
@@ -167,6 +168,9 @@ func (a *fakeAgent) up() error {
 		return &sandbox.Error{Code: sandbox.InTransition, Msg: "cut", Retryable: true}
 	case vm.State == sandbox.Suspended && vm.Idle == 0: // nothing wakes it but Resume
 		return &sandbox.Error{Code: sandbox.InTransition, Msg: "asleep", Retryable: true}
+	case a.cloud.changes > 0:
+		a.cloud.changes--
+		return &sandbox.Error{Code: sandbox.InTransition, Msg: "suspending", Retryable: true}
 	case a.cloud.busy > 0:
 		a.cloud.busy--
 		return &sandbox.Error{Code: sandbox.TooMuch, Msg: "too many", Retryable: true}

@@ -11,8 +11,8 @@ import (
 
 func lease(id string) sandbox.Lease { return sandbox.Lease{ID: id} }
 
-// TestLazy makes no sandbox before a call needs one, and one for all calls.
-func TestLazy(t *testing.T) {
+// TestR03_Lazy makes no sandbox before a call needs one, and one for all calls.
+func TestR03_Lazy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.hold(lease("a"))

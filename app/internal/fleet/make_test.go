@@ -80,9 +80,9 @@ func TestNeverWas(t *testing.T) {
 	})
 }
 
-// TestNotMade has the cloud refuse. The lease stays empty, and the next call
+// TestR68_NotMade has the cloud refuse. The lease stays empty, and the next call
 // tries again.
-func TestNotMade(t *testing.T) {
+func TestR68_NotMade(t *testing.T) {
 	for _, tt := range []struct{ refusal, want sandbox.Code }{
 		{sandbox.Quota, sandbox.Quota},
 		{sandbox.Capacity, sandbox.Capacity},

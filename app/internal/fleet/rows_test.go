@@ -112,3 +112,24 @@ func TestAccessToken(t *testing.T) {
 		}
 	})
 }
+
+// A sandbox that its cloud is just putting to sleep or waking takes no call.
+// Whoever calls is told to come back, and finds the same one.
+func TestR71_TransitionKeepsTheSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		r.cloud.mu.Lock()
+		r.cloud.changes = 1
+		r.cloud.mu.Unlock()
+		res := r.exec("a", "echo")
+		r.turn("the call ends", time.Minute, res.over)
+		if e := sandbox.ToError(res.err); e.Code != sandbox.InTransition || !e.Retryable {
+			t.Errorf("the call: %v", res.err)
+		}
+		if again := r.must("a", "echo", "x"); again.exit.Sandbox != id || again.data != "[x]" || r.cloud.runs != 1 || again.told(sandbox.NoticeReplaced) {
+			t.Errorf("the next call: %q in %s, was in %s; %d creates, notices %v", again.data, again.exit.Sandbox, id, r.cloud.runs, again.notices)
+		}
+	})
+}

@@ -112,8 +112,8 @@ func TestNewest(t *testing.T) {
 	})
 }
 
-// TestOrphans shows sandboxes that are nobody's, and ends one.
-func TestOrphans(t *testing.T) {
+// TestR98_R99_Orphans shows sandboxes that are nobody's, and ends one.
+func TestR98_R99_Orphans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.cloud.vms["stray"] = &fleet.VM{ID: "stray", Image: image, State: sandbox.Running, StartedAt: r.clock.Now()}
