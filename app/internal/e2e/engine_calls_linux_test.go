@@ -290,9 +290,9 @@ func TestEngineJobs(t *testing.T) {
 	})
 }
 
-// TestEngineManyAtOnce has fifty first calls at once make one sandbox, and a
+// TestRX1_EngineManyAtOnce has fifty first calls at once make one sandbox, and a
 // hundred bridges each get an answer.
-func TestEngineManyAtOnce(t *testing.T) {
+func TestRX1_EngineManyAtOnce(t *testing.T) {
 	r := newEngineRig(t)
 	lease, _ := r.hold(t, nil)
 	var mu sync.Mutex

@@ -254,10 +254,10 @@ var (
 	recorded moment = func(_ *engineRig, s sandbox.Sandbox) bool { return s.ID != "" }
 )
 
-// TestEngineKilledInACreate kills the engine at each moment of the making of a
+// TestR98_EngineKilledInACreate kills the engine at each moment of the making of a
 // sandbox. The call gets its answer from the next engine, and when its bridge
 // has gone no sandbox is left.
-func TestEngineKilledInACreate(t *testing.T) {
+func TestR98_EngineKilledInACreate(t *testing.T) {
 	for _, tt := range []struct {
 		name, faults string
 		at           moment

@@ -20,10 +20,11 @@ import (
 )
 
 // What the environment says is what AWS is asked for.
-func TestR04_R08_R24_R25_R33_RecordedRequest(t *testing.T) {
+func TestR04_R08_R20_R24_R25_R33_RecordedRequest(t *testing.T) {
 	r, aws := recorded(t)
 	aws["ARENERO_HOME"], aws["RAYITO_TEMPLATE"] = home(t), "arenero-local"
 	const role = "arn:aws:iam::000000000000:role/of-sandboxes"
+	arn := "arn:aws:lambda:" + aws["AWS_REGION"] + ":000000000000:microvm-image:arenero-local"
 	disabled := map[string]any{"disabled": map[string]any{}}
 	idle := func(seconds, life float64) any {
 		return map[string]any{"maxIdleDurationSeconds": seconds, "suspendedDurationSeconds": life, "autoResumeEnabled": true}
@@ -46,6 +47,7 @@ func TestR04_R08_R24_R25_R33_RecordedRequest(t *testing.T) {
 			"executionRoleArn": role, "logging": map[string]any{"cloudWatch": map[string]any{"logGroup": "/aws/lambda-microvms/arenero-local"}},
 		}},
 		{"version", map[string]string{"RAYITO_TEMPLATE_VERSION": "1.0"}, map[string]any{"imageVersion": "1.0"}},
+		{"ARN", map[string]string{"RAYITO_TEMPLATE": arn}, map[string]any{"imageIdentifier": arn}},
 	}
 	for i, tt := range tests {
 		vars := maps.Clone(aws)
