@@ -26,6 +26,8 @@ import (
 type Settings struct {
 	Language       string       // "en" or "es"; "" is that of the system
 	DefaultProfile string       // of new connections; "" is "local"
+	Keychain       string       // where secrets are: "vault"; "" is the keychain of the system
+	Profiles       []Profile    // of AWS, in the order in which they were made
 	Connections    []Connection // in the order in which they were made
 	rest           []field
 }
@@ -143,10 +145,19 @@ func (s *Settings) decode(text []byte) error {
 	if err != nil {
 		return err
 	}
-	var connections []json.RawMessage
-	s.rest, err = take(all, map[string]any{"language": &s.Language, "default_profile": &s.DefaultProfile, "connections": &connections})
+	var profiles, connections []json.RawMessage
+	s.rest, err = take(all, map[string]any{
+		"language": &s.Language, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
+	})
 	if err != nil {
 		return err
+	}
+	for _, raw := range profiles {
+		var p Profile
+		if err := p.decode(raw); err != nil {
+			return fmt.Errorf("profiles: %w", err)
+		}
+		s.Profiles = append(s.Profiles, p)
 	}
 	for _, raw := range connections {
 		var c Connection
@@ -171,7 +182,14 @@ func (c *Connection) decode(raw json.RawMessage) error {
 }
 
 func (s *Settings) encode() ([]byte, error) {
-	var connections []json.RawMessage
+	var profiles, connections []json.RawMessage
+	for _, p := range s.Profiles {
+		raw, err := p.encode()
+		if err != nil {
+			return nil, err
+		}
+		profiles = append(profiles, raw)
+	}
 	for _, c := range s.Connections {
 		raw, err := c.encode()
 		if err != nil {
@@ -182,6 +200,8 @@ func (s *Settings) encode() ([]byte, error) {
 	compact, err := object([]entry{
 		{"language", s.Language, s.Language == ""},
 		{"default_profile", s.DefaultProfile, s.DefaultProfile == ""},
+		{"keychain", s.Keychain, s.Keychain == ""},
+		{"profiles", profiles, len(profiles) == 0},
 		{"connections", connections, len(connections) == 0},
 	}, s.rest)
 	if err != nil {

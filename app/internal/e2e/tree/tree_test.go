@@ -27,8 +27,8 @@ const module = "github.com/arenero/arenero"
 // arrows says which of our packages each of our packages may import. A new
 // arrow is a line here, for someone to look at. Tests are free to import more.
 var arrows = map[string][]string{
-	"app":                            {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth", "app/internal/settings", "app/internal/hostconf", "app/internal/hostconf/edit", "app/internal/hostconf/hostfile", "assets"},
-	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/cloud", "app/internal/jail", "app/internal/hostconf", "assets"},
+	"app":                            {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth", "app/internal/settings", "app/internal/keychain", "app/internal/hostconf", "app/internal/hostconf/edit", "app/internal/hostconf/hostfile", "assets"},
+	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/awsauth", "app/internal/cloud", "app/internal/jail", "app/internal/hostconf", "assets"},
 	"app/cmd/arenero-agent":          {"app/internal/agent", "app/internal/jail/nest", "app/internal/jail/link"},
 	"app/control":                    {"app/sandbox"},
 	"app/sandbox":                    {},
@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"app/internal/microvm":           {"app/internal/microvm/wire"},
 	"app/internal/microvm/wire":      {},
 	"app/internal/paths":             {},
-	"app/internal/settings":          {},
+	"app/internal/settings":          {"app/internal/awsauth"},
 	"assets":                         {},
 	"bridge":                         {},
 	"bridge/cmd/arenero-bridge":      {"bridge", "bridge/tools", "app/control", "app/sandbox", "assets"},
