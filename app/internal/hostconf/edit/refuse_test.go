@@ -58,6 +58,7 @@ func TestRefuse(t *testing.T) {
 		{"YAML: anchor", edit.YAML, "extensions: &x\n  a: 1\nb: *x\n", goose, edit.Anchors, 1, "extensions: &x"},
 		{"YAML: anchor on an empty map", edit.YAML, "extensions: &x {}\nb: *x\n", goose, edit.Anchors, 1, "extensions: &x {}"},
 		{"YAML: alias", edit.YAML, "b: &x {a: 1}\nextensions: *x\n", goose, edit.Anchors, 2, "extensions: *x"},
+		{"YAML: document that is an empty list", edit.YAML, "[]\n", goose, edit.NotAnObject, 1, "[]"},
 		{"YAML: tag", edit.YAML, "extensions: !!map\n  a: 1\n", goose, edit.Anchors, 1, "extensions: !!map"},
 		{"YAML: merge key", edit.YAML, "b: &x {a: 1}\nextensions:\n  <<: *x\n  c: 1\n", goose, edit.Anchors, 3, "  <<: *x"},
 		{"YAML: merge key above", edit.YAML, "<<: {extensions: {a: 1}}\n", goose, edit.Anchors, 1, "<<: {extensions: {a: 1}}"},

@@ -46,6 +46,7 @@ func TestSetYAML(t *testing.T) {
 		{"{} on two lines", "extensions: {\n}\n", goose, cmd, nil, "extensions:\n  ours:\n    cmd: x\n", "="},
 		{"{} on the next line", "extensions: # a\n  {}\nb: 1\n", goose, cmd, nil, "extensions: # a\n  \n  ours:\n    cmd: x\nb: 1\n", "="},
 		{"[] for a list", "mcpServers: []\n", continued, bridge, nil, "mcpServers:\n  - name: ours\n    command: /opt/arenero-bridge\n    args:\n      - --connection\n      - c_1\n", "="},
+		{"null for a list", "mcpServers: ~ # none\nb: 1\n", continued, cmd, nil, "mcpServers: # none\n  - name: ours\n    cmd: x\nb: 1\n", "="},
 		{"keys on the way", "a: {}\n", edit.Place{Keys: []string{"a", "b c"}, Name: "ours"}, cmd, nil, "a:\n  'b c':\n    ours:\n      cmd: x\n", "="},
 		{"missing keys", "a:\n  z: 1\n", edit.Place{Keys: []string{"a", "b"}, Name: "ours"}, cmd, nil, "a:\n  z: 1\n  b:\n    ours:\n      cmd: x\n", "="},
 		{"sibling", "extensions:\n    a:\n       k: 1 # c\n    # d\n\nz: 1\n", goose, cmd, nil, "extensions:\n    a:\n       k: 1 # c\n    ours:\n       cmd: x\n    # d\n\nz: 1\n", "="},

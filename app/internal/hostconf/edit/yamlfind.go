@@ -83,7 +83,7 @@ func (d *yamlDoc) mustHold(e *yamlEntry, write, asMap bool) error {
 		return nil
 	case odd(n):
 		return d.refuse(n, Anchors, "an anchor, an alias or a tag is on the way to the entry")
-	case isEmptyYAML(n):
+	case isEmptyYAML(n) && !(n == d.root && n.Kind == yaml.SequenceNode): // a whole document that is a list is some other file
 		return nil
 	case n.Kind != want:
 		return d.refuse(n, NotAnObject, "a %s of entries is expected here, and there is something else", kind)

@@ -224,7 +224,11 @@ func (d *yamlDoc) unmake(p Place, e *yamlEntry, at piece, m made) Patches {
 	if m.Old != "" {
 		from := 0
 		if n := len(p.Keys) - m.Keys; n > 0 && n <= len(p.Keys) {
-			up, err := d.find(Place{Keys: p.Keys[:n], Name: p.Name}, false)
+			way := Place{Keys: p.Keys[:n], Name: p.Name}
+			if m.Keys == 0 { // what was taken the place of is the list itself, not a map above it
+				way.List = p.List
+			}
+			up, err := d.find(way, false)
 			if err != nil {
 				return nil
 			}
