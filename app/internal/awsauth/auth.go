@@ -266,9 +266,9 @@ func (a *Auth) Identity(ctx context.Context, p Profile) (Identity, error) {
 	return id, nil
 }
 
-// Signed reports when the credentials of a profile run out, without asking
-// anybody for anything but AWS. The zero time is never.
-func (a *Auth) Signed(ctx context.Context, p Profile) (time.Time, error) {
+// Expires is when the credentials of a profile are had anew, which it does first
+// if there are none. The zero time is never.
+func (a *Auth) Expires(ctx context.Context, p Profile) (time.Time, error) {
 	l, err := a.get(p)
 	if err != nil {
 		return time.Time{}, err

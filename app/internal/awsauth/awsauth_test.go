@@ -30,13 +30,13 @@ func files(t *testing.T, config, credentials string) map[string]string {
 }
 
 const (
-	config = `[default]
+	configText = `[default]
 region = of-default-1
 [profile work]
 region = of-work-1
 [profile bare]
 `
-	credentials = `[default]
+	credentialsText = `[default]
 aws_access_key_id = DEFAULT
 aws_secret_access_key = a
 [work]
@@ -71,7 +71,7 @@ func TestR26_R27_RegionAndCredentials(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			env := files(t, config, credentials)
+			env := files(t, configText, credentialsText)
 			for name, value := range tt.env {
 				env[name] = value
 			}
@@ -91,7 +91,7 @@ func TestR26_R27_RegionAndCredentials(t *testing.T) {
 }
 
 func TestR27_NoRegion(t *testing.T) {
-	env := files(t, config, credentials)
+	env := files(t, configText, credentialsText)
 	env["AWS_PROFILE"] = "bare"
 	_, err := awsauth.Environment(t.Context(), env)
 	if !errors.Is(err, awsauth.ErrNoRegion) {

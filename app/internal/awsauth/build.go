@@ -78,10 +78,27 @@ func (a *Auth) build(ctx context.Context, p Profile, ask Prompter) (*chain, erro
 	if c.region == "" && p.Kind != KindMetadata {
 		return nil, ErrNoRegion
 	}
-	if c.provider, err = c.of(p, nil); err != nil {
+	if c.provider, err = c.of(ctx, p, nil); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// label is what messages call the profile that was asked for.
+func (c *chain) label() string {
+	if c.p.Kind == KindEnvironment && c.shared != nil {
+		return c.shared.Profile
+	}
+	return c.p.label()
+}
+
+// outside is the command that a person signs in with. A profile that is only in
+// the environment is none of ours, so that we can't.
+func (c *chain) outside(command string) string {
+	if c.p.Kind != KindEnvironment {
+		return ""
+	}
+	return command + " " + c.label()
 }
 
 func named(env map[string]string) bool {
@@ -90,7 +107,7 @@ func named(env map[string]string) bool {
 
 // of returns the provider for one of our profiles. path are those that lead to
 // it.
-func (c *chain) of(p Profile, path []string) (aws.CredentialsProvider, error) {
+func (c *chain) of(ctx context.Context, p Profile, path []string) (aws.CredentialsProvider, error) {
 	if at := slices.Index(path, p.Name); at >= 0 {
 		return nil, &ErrLoop{Names: append(slices.Clone(path[at:]), p.Name)}
 	}
@@ -106,11 +123,11 @@ func (c *chain) of(p Profile, path []string) (aws.CredentialsProvider, error) {
 		return c.session(p.Name, keys, p.MFASerial, p.DurationSeconds), nil
 	case KindSSO:
 		return c.ssoSource(&ssoSource{
-			profile: c.p.label(), key: cmp.Or(p.SSOSession, p.StartURL), startURL: p.StartURL, region: p.SSORegion,
+			profile: c.label(), key: cmp.Or(p.SSOSession, p.StartURL), startURL: p.StartURL, region: p.SSORegion,
 			account: p.SSOAccount, role: p.SSORole, flow: p.SSOFlow,
 		})
 	case KindRole:
-		base, err := c.source(p, append(path, p.Name))
+		base, err := c.source(ctx, p, append(path, p.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +148,7 @@ func (c *chain) of(p Profile, path []string) (aws.CredentialsProvider, error) {
 			return nil, err
 		}
 		c.files = append(c.files, f.Config, f.Credentials)
-		loaded, err := load(context.Background(), f, cmp.Or(p.SharedProfile, defaultProfile))
+		loaded, err := load(ctx, f, cmp.Or(p.SharedProfile, defaultProfile))
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +158,10 @@ func (c *chain) of(p Profile, path []string) (aws.CredentialsProvider, error) {
 }
 
 // source returns the provider for the source of a role.
-func (c *chain) source(p Profile, path []string) (aws.CredentialsProvider, error) {
+func (c *chain) source(ctx context.Context, p Profile, path []string) (aws.CredentialsProvider, error) {
 	if c.a.deps.Profiles != nil {
 		if src, ok := c.a.deps.Profiles(p.Source); ok {
-			return c.of(src, path)
+			return c.of(ctx, src, path)
 		}
 	}
 	return nil, &ErrNoProfile{Name: p.Source, From: p.Name, Have: c.a.names()}
@@ -159,9 +176,9 @@ func (c *chain) environment() (aws.CredentialsProvider, error) {
 		return c.variables(), nil
 	case env["AWS_WEB_IDENTITY_TOKEN_FILE"] != "" && !named(env):
 		if env["AWS_ROLE_ARN"] == "" {
-			return nil, &ErrConfig{Profile: c.p.label(), Why: "AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not"}
+			return nil, &ErrConfig{Profile: c.label(), Why: "AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not"}
 		}
-		return c.web(c.p.label(), env["AWS_ROLE_ARN"], env["AWS_ROLE_SESSION_NAME"], env["AWS_WEB_IDENTITY_TOKEN_FILE"]), nil
+		return c.web(c.label(), env["AWS_ROLE_ARN"], env["AWS_ROLE_SESSION_NAME"], env["AWS_WEB_IDENTITY_TOKEN_FILE"]), nil
 	case c.shared != nil:
 		return c.ofShared(c.shared)
 	}
@@ -170,7 +187,7 @@ func (c *chain) environment() (aws.CredentialsProvider, error) {
 
 func (c *chain) variables() aws.CredentialsProvider {
 	env := c.a.deps.Env
-	return fixed{credentials.NewStaticCredentialsProvider(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]), c.p.label()}
+	return fixed{credentials.NewStaticCredentialsProvider(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]), c.label()}
 }
 
 // fixed is a key that is written somewhere.
@@ -212,7 +229,7 @@ func (c *chain) role(profile string, base aws.CredentialsProvider, arn, external
 		c.sessions = append(c.sessions, profile)
 	}
 	return &roleSource{
-		a: c.a, label: c.p.label(), profile: profile, arn: arn, serial: serial, ask: c.ask, client: c.sts(base),
+		a: c.a, label: c.label(), outside: c.outside("arenero profiles import"), profile: profile, arn: arn, serial: serial, ask: c.ask, client: c.sts(base),
 		options: func(o *stscreds.AssumeRoleOptions) {
 			o.RoleSessionName = sessionName(session, profile)
 			o.Duration = time.Duration(cmp.Or(seconds, 3600)) * time.Second

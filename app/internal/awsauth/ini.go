@@ -130,6 +130,13 @@ type known struct {
 
 const profilePrefix = "profile "
 
+// noProfile tells sections that are of several profiles.
+func noProfile(section string) bool {
+	return strings.HasPrefix(section, "sso-session ") || strings.HasPrefix(section, "services ")
+}
+
+const nameless = "the section has no name"
+
 // readAll reads both files. One that can't be read is empty, as for the SDK.
 func readAll(f Files) known {
 	k := known{at: map[string]place{}, source: map[string]string{}, keys: map[string][]place{}}
@@ -137,9 +144,11 @@ func readAll(f Files) known {
 		k.add(f.Config, string(text), func(section string) (string, string) {
 			name, ok := strings.CutPrefix(section, profilePrefix)
 			switch {
+			case section == "" || section == "profile":
+				return "", nameless
 			case ok || strings.EqualFold(section, defaultProfile):
 				return name, ""
-			case strings.HasPrefix(section, "sso-session ") || strings.HasPrefix(section, "services "):
+			case noProfile(section):
 				return "", ""
 			}
 			return "", "the section [" + section + "] is not read here: write [" + profilePrefix + section + "]"
@@ -147,6 +156,12 @@ func readAll(f Files) known {
 	}
 	if text, err := os.ReadFile(f.Credentials); err == nil {
 		k.add(f.Credentials, string(text), func(section string) (string, string) {
+			switch {
+			case section == "":
+				return "", nameless
+			case noProfile(section):
+				return "", ""
+			}
 			if name, ok := strings.CutPrefix(section, profilePrefix); ok {
 				return "", "the section [" + section + "] is not read here: write [" + name + "]"
 			}
@@ -163,9 +178,13 @@ func (k *known) add(file, text string, profile func(section string) (name, why s
 		k.problems = append(k.problems, Problem{file, 1, "the file starts with a byte order mark, which hides its first line: save it as UTF-8 without one"})
 	}
 	lines := readINI(text)
-	// The SDK lets [profile default] take the place of [default].
-	long := slices.ContainsFunc(lines, func(l iniLine) bool { return l.opens && l.section == profilePrefix+defaultProfile })
+	// In the configuration the SDK lets [profile default] take the place of
+	// [default].
+	long, _ := profile(profilePrefix + defaultProfile)
+	replaced := long != "" && slices.ContainsFunc(lines, func(l iniLine) bool { return l.opens && l.section == profilePrefix+defaultProfile })
+	opened := false
 	for i, l := range lines {
+		opened = opened || l.opens
 		name, why := profile(l.section)
 		at := place{file, l.section, i + 1}
 		if l.value == `"` || l.value == "'" {
@@ -177,9 +196,9 @@ func (k *known) add(file, text string, profile func(section string) (name, why s
 			k.problems = append(k.problems, Problem{file, at.line, why})
 		case l.junk && !(i == 0 && strings.HasPrefix(text, bom)):
 			k.problems = append(k.problems, Problem{file, at.line, "the line is neither a section nor a setting"})
-		case l.key != "" && l.section == "":
+		case l.key != "" && !opened:
 			k.problems = append(k.problems, Problem{file, at.line, "the setting stands before all sections"})
-		case name == "" || long && l.section == defaultProfile:
+		case name == "" || replaced && l.section == defaultProfile:
 		case l.opens:
 			if _, had := k.at[name]; !had {
 				k.at[name] = at

@@ -60,6 +60,10 @@ func TestRotation(t *testing.T) {
 			t.Errorf("two configurations of one profile: %v", err)
 		}
 
+		if at, err := r.Expires(t.Context(), r.profiles["b"]); err != nil || !at.Equal(retrieve(t, cfg).Expires) {
+			t.Errorf("expires %v, %v", at, err)
+		}
+
 		// AWS is away: what is left is used to its end, and then AWS is back.
 		time.Sleep(56 * time.Minute)
 		r.aws.set(func() { r.aws.down = true })

@@ -33,10 +33,10 @@ func (c *chain) container() (aws.CredentialsProvider, error) {
 		at = env["AWS_CONTAINER_CREDENTIALS_FULL_URI"]
 		u, err := url.Parse(at)
 		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !nearby(u.Hostname())) {
-			return nil, &ErrConfig{Profile: c.p.label(), Why: "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address of this computer or its container service"}
+			return nil, &ErrConfig{Profile: c.label(), Why: "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor an address of this computer or its container service"}
 		}
 	}
-	return blamed{c.p.label(), "ask the container service", endpointcreds.New(at, func(o *endpointcreds.Options) {
+	return blamed{c.label(), "ask the container service", endpointcreds.New(at, func(o *endpointcreds.Options) {
 		o.HTTPClient = c.client
 		o.AuthorizationToken = env["AWS_CONTAINER_AUTHORIZATION_TOKEN"]
 		if file := env["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]; file != "" {
@@ -77,5 +77,5 @@ func (c *chain) instance() aws.CredentialsProvider {
 			o.Endpoint = "http://[fd00:ec2::254]"
 		}
 	}
-	return blamed{c.p.label(), "ask the instance metadata service", ec2rolecreds.New(func(e *ec2rolecreds.Options) { e.Client = imds.New(o) })}
+	return blamed{c.label(), "ask the instance metadata service", ec2rolecreds.New(func(e *ec2rolecreds.Options) { e.Client = imds.New(o) })}
 }

@@ -138,7 +138,7 @@ func (c *chain) session(profile string, key aws.CredentialsProvider, serial stri
 	if serial != "" {
 		c.sessions = append(c.sessions, profile)
 	}
-	return &sessionSource{a: c.a, label: c.p.label(), profile: profile, key: key, serial: serial, seconds: seconds, ask: c.ask, client: c.sts}
+	return &sessionSource{a: c.a, label: c.label(), outside: c.outside("arenero profiles import"), profile: profile, key: key, serial: serial, seconds: seconds, ask: c.ask, client: c.sts}
 }
 
 // A sessionSource gives short sessions of a key. One that took an MFA code is
@@ -146,6 +146,7 @@ func (c *chain) session(profile string, key aws.CredentialsProvider, serial stri
 type sessionSource struct {
 	a       *Auth
 	label   string // the profile to sign in to
+	outside string // the command for that, where it is not ours
 	profile string // that has the key
 	key     aws.CredentialsProvider
 	serial  string // of the MFA device; "" is none
@@ -165,7 +166,7 @@ func (s *sessionSource) Retrieve(ctx context.Context) (aws.Credentials, error) {
 		if s.ask == nil {
 			creds, ok, err := s.a.kept(ctx, s.profile, of)
 			if err == nil && !ok {
-				err = &ErrSignIn{Profile: s.label, Why: NeedsMFA}
+				err = &ErrSignIn{Profile: s.label, Why: NeedsMFA, Outside: s.outside}
 			}
 			return creds, err
 		}
@@ -219,6 +220,7 @@ func askMFA(ctx context.Context, ask Prompter, profile, serial string) (string, 
 type roleSource struct {
 	a       *Auth
 	label   string // the profile to sign in to
+	outside string // the command for that, where it is not ours
 	profile string // that names the role
 	arn     string
 	serial  string
@@ -232,7 +234,7 @@ func (r *roleSource) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if r.serial != "" && r.ask == nil {
 		creds, ok, err := r.a.kept(ctx, r.profile, of)
 		if err == nil && !ok {
-			err = &ErrSignIn{Profile: r.label, Why: NeedsMFA}
+			err = &ErrSignIn{Profile: r.label, Why: NeedsMFA, Outside: r.outside}
 		}
 		return creds, err
 	}

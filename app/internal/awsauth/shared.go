@@ -61,7 +61,7 @@ func (c *chain) ofShared(sc *config.SharedConfig) (base aws.CredentialsProvider,
 
 func (c *chain) sharedSSO(sc *config.SharedConfig) (aws.CredentialsProvider, error) {
 	s := &ssoSource{
-		profile: c.p.label(), key: sc.SSOStartURL, startURL: sc.SSOStartURL, region: sc.SSORegion,
+		profile: c.label(), key: sc.SSOStartURL, startURL: sc.SSOStartURL, region: sc.SSORegion,
 		account: sc.SSOAccountID, role: sc.SSORoleName,
 	}
 	if sc.SSOSession != nil {

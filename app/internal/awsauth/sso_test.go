@@ -286,6 +286,17 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
+// A profile that is only in the environment is not one of ours to sign in to.
+func TestSignInElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.write(t, ".aws/config", "[profile x]\nregion = xx-test-1\nsso_session = corp\nsso_account_id = "+account+"\nsso_role_name = Dev\n[sso-session corp]\nsso_region = xx-sso-1\nsso_start_url = "+start+"\n")
+	r.env["AWS_PROFILE"] = "x"
+	_, err := r.Identity(t.Context(), awsauth.Profile{Kind: awsauth.KindEnvironment})
+	if e, ok := errors.AsType[*awsauth.ErrSignIn](err); !ok || e.Profile != "x" || !strings.Contains(err.Error(), "run aws sso login --profile x") {
+		t.Errorf("error = %v", err)
+	}
+}
+
 // Without a network a login that holds is used, and one that doesn't is no
 // reason to sign in.
 func TestRenewalOffline(t *testing.T) {

@@ -119,6 +119,7 @@ func (a *Auth) tokenFile(key string) (string, error) {
 type ssoSource struct {
 	a                *Auth
 	profile          string // to sign in to
+	outside          string // the command for that, where it is not ours
 	key              string // of the login: session or start URL
 	startURL, region string
 	account, role    string
@@ -132,7 +133,7 @@ type ssoSource struct {
 // ssoSource completes s.
 func (c *chain) ssoSource(s *ssoSource) (aws.CredentialsProvider, error) {
 	var err error
-	s.a = c.a
+	s.a, s.outside = c.a, c.outside("aws sso login --profile")
 	if s.file, err = c.a.tokenFile(s.key); err != nil {
 		return nil, err
 	}
@@ -240,23 +241,23 @@ func (s *ssoSource) last(t ssoToken, refused string, err error) (ssoToken, error
 	case err != nil && offline(err):
 		return ssoToken{}, fmt.Errorf("AWS profile %s: renew the login: %w", s.profile, err)
 	case refused != "" && t.access == refused:
-		return ssoToken{}, &ErrSignIn{Profile: s.profile, Why: Revoked, Err: err}
+		return ssoToken{}, &ErrSignIn{Profile: s.profile, Outside: s.outside, Why: Revoked, Err: err}
 	}
-	return ssoToken{}, &ErrSignIn{Profile: s.profile, Why: Expired, Err: err}
+	return ssoToken{}, &ErrSignIn{Profile: s.profile, Outside: s.outside, Why: Expired, Err: err}
 }
 
 // read returns the login in the file.
 func (s *ssoSource) read() (ssoToken, error) {
 	text, err := os.ReadFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ssoToken{}, &ErrSignIn{Profile: s.profile, Why: NotSignedIn}
+		return ssoToken{}, &ErrSignIn{Profile: s.profile, Outside: s.outside, Why: NotSignedIn}
 	}
 	if err != nil {
 		return ssoToken{}, fmt.Errorf("read the login of AWS profile %s: %w", s.profile, err)
 	}
 	t, err := parseToken(text)
 	if err != nil {
-		return ssoToken{}, &ErrSignIn{Profile: s.profile, Why: NotSignedIn, Err: err}
+		return ssoToken{}, &ErrSignIn{Profile: s.profile, Outside: s.outside, Why: NotSignedIn, Err: err}
 	}
 	return t, nil
 }
