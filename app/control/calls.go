@@ -71,6 +71,8 @@ func (s *server) calls() map[string]doer {
 			sb, err := s.e.ScheduleRemoval(q.ID, q.At)
 			return &answer{Sandbox: &sb}, err
 		},
+		callProfile: s.profile,
+		callAnswer:  s.answer,
 	}
 }
 

@@ -117,6 +117,9 @@ func (c *Client) once1(ctx context.Context, call string, q *request, content io.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if e, ok := errors.AsType[*sandbox.Error](err); ok { // it was no engine of ours to send it to
+			return nil, e
+		}
 		op, ok := errors.AsType[*net.OpError](err)
 		return nil, &lostError{err, !ok || op.Op != "dial"}
 	}
@@ -145,6 +148,9 @@ func frames(ctx context.Context, body io.Reader, each func(frame) error) (*answe
 			return nil, f.Error
 		case f.Done != nil:
 			return f.Done, nil
+		}
+		if each == nil {
+			continue
 		}
 		if err := each(f); err != nil {
 			return nil, &callbackError{err}
@@ -208,13 +214,10 @@ const (
 // call makes a call, and finds or starts the engine where it has gone. again
 // is called before the request is sent once more.
 func (c *Client) call(ctx context.Context, call string, q *request, p policy, each func(frame) error, again func()) (*answer, error) {
-	c.setup()
-	if each == nil {
-		each = func(frame) error { return nil }
-	}
 	begun := false
+	l := c.losses()
 	for {
-		a, err := c.once1(ctx, call, q, nil, each)
+		a, err := l.once(ctx, call, q, nil, each)
 		if e, ok := errors.AsType[*callbackError](err); ok {
 			return nil, e.err
 		}
@@ -226,7 +229,7 @@ func (c *Client) call(ctx context.Context, call string, q *request, p policy, ea
 		if lost.sent && p == ifUnsent {
 			return nil, &sandbox.Error{Code: sandbox.ExecInDoubt, Msg: "the engine ended before it answered: it may be done or not", Err: lost}
 		}
-		if err := c.find(ctx, begun, lost); err != nil {
+		if err := l.find(ctx, begun, lost); err != nil {
 			return nil, ours(err)
 		}
 		if lost.sent && again != nil {
@@ -255,6 +258,9 @@ func (c *Client) find(ctx context.Context, begun bool, cause error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if e, ok := errors.AsType[*sandbox.Error](err); ok { // a stranger's, which starting ours does not change
+			return e
+		}
 		if c.Launch != nil && c.Clock.Since(launched) > launchEvery {
 			launched = c.Clock.Now()
 			if err := c.launch(ctx); err != nil {
@@ -264,12 +270,8 @@ func (c *Client) find(ctx context.Context, begun bool, cause error) error {
 		if c.Launch == nil && !begun || !c.Clock.Now().Before(limit) {
 			return unreachable(cause)
 		}
-		timer := c.Clock.NewTimer(delay)
-		select {
-		case <-timer.Chan():
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := c.pause(ctx, delay); err != nil {
+			return err
 		}
 	}
 }

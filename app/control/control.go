@@ -92,6 +92,8 @@ type Engine interface {
 	Terminate(ctx context.Context, id, by string) error
 	ScheduleRemoval(id string, at time.Time) (sandbox.Sandbox, error)
 	Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error
+
+	profiler
 }
 
 // A frame is one line of an answer. The data of Out follow the line as they
@@ -102,6 +104,7 @@ type frame struct {
 	Out      *sandbox.Output   `json:"out,omitempty"`
 	Snapshot *sandbox.Snapshot `json:"snapshot,omitempty"`
 	Held     bool              `json:"held,omitempty"`
+	Event    *ProfileEvent     `json:"event,omitempty"`
 	Done     *answer           `json:"done,omitempty"`
 	Error    *sandbox.Error    `json:"error,omitempty"`
 }
@@ -117,6 +120,7 @@ type answer struct {
 	Sandbox   *sandbox.Sandbox  `json:"sandbox,omitempty"`
 	Sandboxes []sandbox.Sandbox `json:"sandboxes,omitempty"`
 	Status    *Status           `json:"status,omitempty"`
+	Data      []byte            `json:"data,omitempty"`
 }
 
 // The calls, by the last part of their path. All are POST requests.
@@ -151,27 +155,30 @@ const (
 	callResume    = "sandbox/resume"
 	callTerminate = "sandbox/terminate"
 	callRemoval   = "sandbox/removal"
+	callProfile   = "profile"
+	callAnswer    = "profile/answer"
 )
 
 const pathPrefix = "/v1/"
 
 // A request is what is sent with a call. What a call has no use for is absent.
 type request struct {
-	Lease  *sandbox.Lease       `json:"lease,omitempty"`
-	Exec   *sandbox.Exec        `json:"exec,omitempty"`
-	Cell   *sandbox.Cell        `json:"cell,omitempty"`
-	Target *sandbox.Target      `json:"target,omitempty"`
-	File   *sandbox.FileRequest `json:"file,omitempty"`
-	Spec   *sandbox.Spec        `json:"spec,omitempty"`
-	List   *sandbox.ListRequest `json:"list,omitempty"`
-	Size   *sandbox.Size        `json:"size,omitempty"`
-	ID     string               `json:"id,omitempty"`   // of an exec, cell, job, lease or sandbox
-	By     string               `json:"by,omitempty"`   // lease that asks
-	Next   uint64               `json:"next,omitempty"` // seq wanted first
-	Wait   time.Duration        `json:"wait,omitempty"`
-	Data   []byte               `json:"data,omitempty"`
-	Signal int                  `json:"signal,omitempty"`
-	At     time.Time            `json:"at,omitzero"`
+	Lease   *sandbox.Lease       `json:"lease,omitempty"`
+	Exec    *sandbox.Exec        `json:"exec,omitempty"`
+	Cell    *sandbox.Cell        `json:"cell,omitempty"`
+	Target  *sandbox.Target      `json:"target,omitempty"`
+	File    *sandbox.FileRequest `json:"file,omitempty"`
+	Spec    *sandbox.Spec        `json:"spec,omitempty"`
+	List    *sandbox.ListRequest `json:"list,omitempty"`
+	Size    *sandbox.Size        `json:"size,omitempty"`
+	Profile *ProfileRequest      `json:"profile,omitempty"`
+	ID      string               `json:"id,omitempty"`   // of an exec, cell, job, lease or sandbox
+	By      string               `json:"by,omitempty"`   // lease that asks
+	Next    uint64               `json:"next,omitempty"` // seq wanted first
+	Wait    time.Duration        `json:"wait,omitempty"`
+	Data    []byte               `json:"data,omitempty"`
+	Signal  int                  `json:"signal,omitempty"`
+	At      time.Time            `json:"at,omitzero"`
 }
 
 // statusOf gives errors that come before anything else a status of HTTP, for

@@ -70,8 +70,9 @@ func (c *Client) ReadFile(ctx context.Context, r sandbox.FileRequest, tell Tell,
 		return 0, err
 	}
 	var n int64
+	l := c.losses()
 	for {
-		_, err := c.once1(ctx, callRead, &request{File: &r}, nil, func(f frame) error {
+		_, err := l.once(ctx, callRead, &request{File: &r}, nil, func(f frame) error {
 			if f.Out == nil || len(f.Out.Data) == 0 {
 				return outputs(tell)(f)
 			}
@@ -79,7 +80,7 @@ func (c *Client) ReadFile(ctx context.Context, r sandbox.FileRequest, tell Tell,
 			n += int64(k)
 			return err
 		})
-		again, err := c.retry(ctx, err, n == 0)
+		again, err := l.retry(ctx, err, n == 0)
 		if !again {
 			return n, err
 		}
@@ -92,13 +93,14 @@ func (c *Client) WriteFile(ctx context.Context, r sandbox.FileRequest, tell Tell
 	if err := r.Validate(); err != nil {
 		return sandbox.File{}, err
 	}
+	l := c.losses()
 	for {
-		a, err := c.once1(ctx, callWrite, &request{File: &r}, content, outputs(tell))
+		a, err := l.once(ctx, callWrite, &request{File: &r}, content, outputs(tell))
 		seeker, ok := content.(io.Seeker)
 		if lost, is := errors.AsType[*lostError](err); is && !lost.sent {
 			ok = true // nothing was read yet
 		}
-		again, err := c.retry(ctx, err, ok)
+		again, err := l.retry(ctx, err, ok)
 		switch {
 		case again && seeker != nil:
 			if _, err := seeker.Seek(0, io.SeekStart); err != nil {
@@ -117,7 +119,7 @@ func (c *Client) WriteFile(ctx context.Context, r sandbox.FileRequest, tell Tell
 
 // retry finds the engine again after its loss, if that is what err is and may
 // says so. Else it returns err as the caller is to have it.
-func (c *Client) retry(ctx context.Context, err error, may bool) (bool, error) {
+func (l *losses) retry(ctx context.Context, err error, may bool) (bool, error) {
 	if e, ok := errors.AsType[*callbackError](err); ok {
 		return false, e.err
 	}
@@ -128,7 +130,7 @@ func (c *Client) retry(ctx context.Context, err error, may bool) (bool, error) {
 	case !may:
 		return false, &sandbox.Error{Code: sandbox.Unreachable, Msg: "the engine ended in the middle of a file", Retryable: true, Err: lost}
 	}
-	if err := c.find(ctx, lost.sent, lost); err != nil {
+	if err := l.find(ctx, lost.sent, lost); err != nil {
 		return false, ours(err)
 	}
 	return true, nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/arenero/arenero/app/internal/paths"
+	"github.com/arenero/arenero/app/sandbox"
 )
 
 // socketName is the control socket's in the runtime folder.
@@ -79,9 +80,28 @@ func clearStale(ctx context.Context, path string) error {
 	return nil
 }
 
+// dial connects to an engine of this user, and to no other program: where the
+// system has no runtime folder of ours, somebody else can have made one by its
+// name, to get at what clients send.
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
-	return d.DialContext(ctx, "unix", path)
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := peer(conn.(*net.UnixConn))
+	if err != nil {
+		conn.Close()
+		return nil, &net.OpError{Op: "dial", Net: "unix", Addr: conn.RemoteAddr(), Err: err}
+	}
+	if uid != os.Geteuid() {
+		conn.Close()
+		return nil, &sandbox.Error{
+			Code: sandbox.Unreachable, Msg: fmt.Sprintf("what listens at %s belongs to user %d, not to us", path, uid),
+			Hint: fmt.Sprintf("remove it, run this as that user, or set %s to a folder of this user", paths.Home),
+		}
+	}
+	return conn, nil
 }
 
 // An ownListener takes connections of its own user only.

@@ -31,10 +31,11 @@ type parrot struct {
 	started  chan struct{}
 	gone     chan error // how the context of a command ended
 	watch    chan sandbox.Snapshot
+	asked    chan struct{} // how it is
 }
 
 func newParrot() *parrot {
-	p := &parrot{block: make(chan struct{}), started: make(chan struct{}, 100), gone: make(chan error, 100), watch: make(chan sandbox.Snapshot)}
+	p := &parrot{block: make(chan struct{}), started: make(chan struct{}, 100), gone: make(chan error, 100), watch: make(chan sandbox.Snapshot), asked: make(chan struct{}, 100)}
 	close(p.block)
 	return p
 }
@@ -42,7 +43,14 @@ func newParrot() *parrot {
 func (p *parrot) Hello() control.Hello {
 	return control.Hello{Protocol: control.Protocol, Version: "1.2.3", PID: 42}
 }
-func (p *parrot) Status() control.Status { return control.Status{Hello: p.Hello(), Clients: 1} }
+
+func (p *parrot) Status() control.Status {
+	select {
+	case p.asked <- struct{}{}:
+	default:
+	}
+	return control.Status{Hello: p.Hello(), Clients: 1}
+}
 
 func (p *parrot) Stop() {
 	p.mu.Lock()

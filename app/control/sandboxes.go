@@ -12,7 +12,15 @@ import (
 
 // Status asks the engine how it is. It does not start one.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	a, err := c.once1(ctx, callHello, &request{}, nil, nil)
+	c.setup()
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := c.Clock.AfterFunc(answerWithin, func() { cancel(errSilent) })
+	defer timer.Stop()
+	a, err := c.once1(limited, callHello, &request{}, nil, nil)
+	if err != nil && errors.Is(context.Cause(limited), errSilent) && ctx.Err() == nil {
+		return Status{}, c.silent(nil)
+	}
 	if lost, ok := errors.AsType[*lostError](err); ok {
 		return Status{}, unreachable(lost)
 	}
