@@ -338,12 +338,17 @@ func (f *Fleet) ready(ctx context.Context, b *box, kernel bool) error {
 }
 
 // ended asks the control plane whether a VM that does not answer is still
-// there; not on each of the first tries, which are many.
+// there; not on each of the first tries, which are many. A cloud that has ended
+// took the VM along.
 func (f *Fleet) ended(ctx context.Context, b *box, delay time.Duration) (VM, bool) {
 	if delay < 100*time.Millisecond {
 		return VM{}, false
 	}
-	vm, err := b.cloud.Get(ctx, b.ID)
+	cloud, err := f.cloudOf(ctx, b)
+	if err != nil || cloud == nil {
+		return VM{Reason: "its cloud ended"}, err == nil
+	}
+	vm, err := cloud.Get(ctx, b.ID)
 	return vm, err == nil && vm.State == sandbox.Terminated
 }
 

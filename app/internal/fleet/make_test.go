@@ -242,3 +242,30 @@ func TestLife(t *testing.T) {
 		}
 	})
 }
+
+// TestCloudEndsInCreate has the cloud end before the agent of a new sandbox has
+// answered: that is known soon, and not when the time to get ready is up.
+func TestCloudEndsInCreate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.cloud.changes = 1000
+		r.hold(lease("a"))
+		res := r.exec("a", "echo")
+		r.now("it is asked whether it is ready", func() bool {
+			r.cloud.mu.Lock()
+			defer r.cloud.mu.Unlock()
+			return r.cloud.healths > 0
+		})
+		r.cloud.mu.Lock()
+		r.cloud.down = true
+		r.cloud.mu.Unlock()
+		r.turn("the call ends", 5*time.Second, res.over)
+		if sandbox.CodeOf(res.err) != sandbox.CreateFailed {
+			t.Errorf("the call: %v", res.err)
+		}
+		r.cloud.mu.Lock()
+		r.cloud.down, r.cloud.changes, r.cloud.vms = false, 0, map[string]*fleet.VM{}
+		r.cloud.mu.Unlock()
+		r.must("a", "echo")
+	})
+}
