@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -319,6 +320,11 @@ func TestRenewer(t *testing.T) {
 	if at == "" {
 		return
 	}
+	resp, err := http.Get(at + "/together")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
 	a := awsauth.New(awsauth.Deps{Home: os.Getenv("ARENERO_TEST_HOME"), Endpoints: map[string]string{"STS": at, "SSO": at, "SSO_OIDC": at}})
 	id, err := a.Identity(t.Context(), awsauth.Profile{
 		Name: "s", Kind: awsauth.KindSSO, Region: "xx-test-1",
@@ -334,10 +340,23 @@ func TestRenewer(t *testing.T) {
 func TestRenewalAtOnce(t *testing.T) {
 	r := newRig(t)
 	r.outside(t, -time.Minute)
-	server := httptest.NewServer(r.aws)
+	const processes = 3
+	var ready sync.WaitGroup
+	ready.Add(processes)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch q.URL.Path {
+		case "/together":
+			ready.Done()
+			ready.Wait()
+			return
+		case "/token": // long enough that whoever does not wait is seen
+			time.Sleep(300 * time.Millisecond)
+		}
+		r.aws.ServeHTTP(w, q)
+	}))
 	defer server.Close()
 	var all []*exec.Cmd
-	for range 3 {
+	for range processes {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestRenewer$", "-test.count=1")
 		cmd.Env = append(os.Environ(), "ARENERO_TEST_RENEW="+server.URL, "ARENERO_TEST_HOME="+r.home)
 		cmd.Stdout = &strings.Builder{}
