@@ -299,6 +299,43 @@ func TestSeveralConnectionsOfOneHost(t *testing.T) {
 	wantSame(t, "the file", c.read(cursorJSON), someServer)
 }
 
+// TestSeveralEntriesLeaveNoTrace has the first entry make the map, or the file,
+// that the second rests on: both go at once, whichever was written last.
+func TestSeveralEntriesLeaveNoTrace(t *testing.T) {
+	second := func(s *hostconf.Spec) { s.Name = "second" }
+	tests := []struct{ id, file, before string }{
+		{"cursor", "~/.cursor/mcp.json", "{\"a\": 1}\n"},
+		{"cursor", "~/.cursor/mcp.json", ""},
+		{"codex", "~/.codex/config.toml", "a = 1"},
+		{"codex", "~/.codex/config.toml", ""},
+		{"goose", "~/.config/goose/config.yaml", "a: 1\n"},
+		{"goose", "~/.config/goose/config.yaml", ""},
+	}
+	for _, tt := range tests {
+		for _, again := range []bool{false, true} {
+			c := play(t, "linux")
+			if tt.before != "" {
+				c.write(tt.file, tt.before)
+			}
+			c.install(tt.id)
+			c.install(tt.id, second)
+			if again { // which is no reason to take it out later
+				c.install(tt.id, func(s *hostconf.Spec) { second(s); s.Args = append(s.Args, "--more") })
+			}
+			if _, err := c.conf.Remove(t.Context(), host(t, tt.id), hostconf.Spec{}, false); err != nil {
+				t.Fatal(err)
+			}
+			if tt.before == "" {
+				if c.exists(tt.file) {
+					t.Errorf("%s: what is left is %q", tt.id, c.read(tt.file))
+				}
+				continue
+			}
+			wantSame(t, tt.id, c.read(tt.file), tt.before)
+		}
+	}
+}
+
 func TestUndoAfterOthersWrote(t *testing.T) {
 	c := play(t, "linux")
 	c.write(cursorJSON, someServer)

@@ -2,6 +2,7 @@ package hostconf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -37,6 +38,9 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 	if err != nil {
 		return nil, err
 	}
+	// The last that came goes first: the map that holds both, or the file, was
+	// made for the one before it.
+	slices.SortStableFunc(records, func(a, b hostfile.Record) int { return cmp.Compare(b.Inserted, a.Inserted) })
 	var (
 		done  []Change
 		errs  []error

@@ -218,7 +218,7 @@ func (w *write) known(was *Record, hash string) *Record {
 	now := w.record()
 	now.After = hash
 	if was != nil && !was.Removed {
-		now.Made = was.Made
+		now.Made, now.Inserted = was.Made, was.Inserted
 	}
 	return &now
 }

@@ -136,6 +136,7 @@ type Record struct {
 	After       string    // SHA-256 of the file as we left it
 	Time        time.Time // of our last write of it
 	Removed     bool      // by us
+	Inserted    int64     // the change that put it in, 0 if that is not known: of two in a file, the later may rest on what the earlier made
 }
 
 // A Filter chooses records: by each field that is not empty.

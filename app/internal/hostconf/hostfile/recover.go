@@ -188,8 +188,11 @@ func (b *book) commit(c *Change) error {
 		Path: c.Path, Real: c.Real, Owner: c.Owner, Host: c.Host, Scope: c.Scope, Grammar: c.Grammar, Place: c.Place,
 		Made: c.Made, After: c.After, Time: c.Time, Removed: c.Act == Removed,
 	}
-	if c.Act == Updated && c.Was != nil && !c.Was.Removed {
-		r.Made = c.Was.Made
+	switch {
+	case c.Act == Inserted:
+		r.Inserted = c.ID
+	case c.Act == Updated && c.Was != nil && !c.Was.Removed:
+		r.Made, r.Inserted = c.Was.Made, c.Was.Inserted
 	}
 	if err := b.putRecord(r); err != nil {
 		return err
