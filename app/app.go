@@ -50,6 +50,7 @@ type App struct {
 	ended  context.Context // done when Stop was called
 
 	connections connections
+	accounts    *accounts
 
 	mu      sync.Mutex // guards what follows
 	clients map[net.Conn]bool
@@ -126,16 +127,18 @@ func (a *App) join(dirs paths.Dirs) error {
 		return err
 	}
 	a.connections = connections{settings.Open(dirs.Config)}
+	a.accounts = newAccounts(dirs, a.connections.file, a.cfg.Program, a.cfg.Log.With("part", "profiles"))
 	clouds := &clouds{
-		conns: a.connections,
+		conns: a.connections, accounts: a.accounts,
 		local: &local{
 			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
 			logFile: filepath.Join(logs, "cloud.log"), clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),
 		},
 		clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"), open: map[string]*cloud{},
 	}
+	a.accounts.open = clouds.ofOwner
 	a.fleet, err = fleet.New(fleet.Config{
-		Open: clouds.get, Store: a.store, Secrets: secrets, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
+		Open: clouds.get, Keeps: a.accounts.knows, Store: a.store, Secrets: secrets, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
 	})
 	return err
 }
@@ -234,7 +237,7 @@ func (a *App) watchIdle(ctx context.Context, end func()) error {
 			return nil
 		}
 		now := a.cfg.Clock.Now()
-		if a.clientCount() > 0 || a.fleet.Alive() > 0 {
+		if a.clientCount() > 0 || a.fleet.Alive() > 0 || a.accounts.secrets.holds() {
 			since = now
 		}
 		if now.Sub(since) >= a.cfg.IdleExit {

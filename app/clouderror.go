@@ -21,6 +21,9 @@ func apiError(err error) error {
 	if _, ok := errors.AsType[*sandbox.Error](err); ok {
 		return err
 	}
+	if e := accountError(err); e != nil {
+		return e
+	}
 	e := &sandbox.Error{Code: sandbox.CloudDown, Msg: "the cloud does not answer", Retryable: true, Err: err}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

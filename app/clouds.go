@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"net"
@@ -17,15 +17,17 @@ import (
 	"github.com/arenero/arenero/app/internal/awsauth"
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/microvm"
+	"github.com/arenero/arenero/app/internal/settings"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
 // clouds are the clouds of all profiles, opened when first needed.
 type clouds struct {
-	local *local
-	conns connections
-	clock clockwork.Clock
-	log   *slog.Logger
+	local    *local
+	conns    connections
+	accounts *accounts
+	clock    clockwork.Clock
+	log      *slog.Logger
 
 	mu   sync.Mutex // guards what follows
 	open map[string]*cloud
@@ -33,46 +35,80 @@ type clouds struct {
 
 // get returns the cloud of p. One in AWS is always there.
 func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.Cloud, error) {
-	p, _, err := c.conns.profile(p)
+	if p.Name == "" && p.Connection == "" { // the default has its name by now
+		p.Name = sandbox.ProfileLocal
+	}
+	at, err := c.conns.find(p)
 	if err != nil {
 		return nil, err
 	}
-	if p.Name == "" || p.Name == sandbox.ProfileLocal {
+	switch p = at.profile; {
+	case p.Name == sandbox.ProfileLocal:
 		return c.local.get(ctx, wake)
+	case at.own != nil:
+		return c.ofOwner(ctx, *at.own)
 	}
-	if len(p.Env) == 0 { // never by chance the account that this process would find
-		return nil, &sandbox.Error{Code: sandbox.Access, Msg: "the credentials of profile " + p.Name + " are not here", Hint: "start the app that uses it"}
+	return c.keep(p.Name+" "+digest(p.Env), func() (*cloud, error) {
+		cfg, err := awsauth.Environment(ctx, p.Env)
+		if err != nil {
+			return nil, authError(err)
+		}
+		at := first(p.Env, "AWS_ENDPOINT_URL_LAMBDA_MICROVMS", "AWS_ENDPOINT_URL")
+		return c.in(at, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) }), nil
+	})
+}
+
+// ofOwner returns the cloud of one of the owner's profiles. It is another when
+// the profile was changed. Nothing here wants anybody to be signed in.
+func (c *clouds) ofOwner(ctx context.Context, p settings.Profile) (*cloud, error) {
+	said, err := json.Marshal(p.Profile)
+	if err != nil {
+		return nil, err
 	}
-	key := p.Name + " " + digest(p.Env)
+	return c.keep(p.Name+" "+string(said), func() (*cloud, error) {
+		cfg, err := c.accounts.auth.Config(ctx, p.Profile)
+		if err != nil {
+			return nil, authError(err)
+		}
+		have := c.in(p.Endpoint, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) })
+		have.image = p.Template
+		return have, nil
+	})
+}
+
+// keep returns the cloud that is kept under key, or makes it.
+func (c *clouds) keep(key string, make func() (*cloud, error)) (*cloud, error) {
 	c.mu.Lock()
 	have := c.open[key]
 	c.mu.Unlock()
 	if have != nil {
 		return have, nil
 	}
-	cfg, err := awsauth.Environment(ctx, p.Env)
+	made, err := make()
 	if err != nil {
-		e := &sandbox.Error{Code: sandbox.Access, Msg: "the AWS configuration can't be used", Hint: "check the AWS profile and its files", Err: err}
-		if errors.Is(err, awsauth.ErrNoRegion) {
-			e.Msg, e.Hint = "no AWS region is configured", "set AWS_REGION"
-		}
-		return nil, e
+		return nil, err
 	}
-	have = &cloud{clock: c.clock, log: c.log}
-	have.api = microvm.NewFromConfig(cfg, func(o *microvm.Options) {
-		o.RetryMaxAttempts = 5
-		if at := first(p.Env, "AWS_ENDPOINT_URL_LAMBDA_MICROVMS", "AWS_ENDPOINT_URL"); at != "" {
-			o.BaseEndpoint = &at
-			have.dial = plain(at)
-			o.NoRateLimit = have.dial != nil
-		}
-	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open[key] == nil {
-		c.open[key] = have
+		c.open[key] = made
 	}
 	return c.open[key], nil
+}
+
+// in is the cloud whose client client makes. endpoint is where its API is; "" is
+// where AWS has it.
+func (c *clouds) in(endpoint string, client func(func(*microvm.Options)) *microvm.Client) *cloud {
+	have := &cloud{clock: c.clock, log: c.log}
+	have.api = client(func(o *microvm.Options) {
+		o.RetryMaxAttempts = 5
+		if endpoint != "" {
+			o.BaseEndpoint = &endpoint
+			have.dial = plain(endpoint)
+			o.NoRateLimit = have.dial != nil
+		}
+	})
+	return have
 }
 
 func first(env map[string]string, names ...string) string {

@@ -84,7 +84,7 @@ type HostEntry struct {
 	Scope    string // "" is the host's usual one
 	Project  string // folder, for scopes that need one
 	Name     string // "" is "arenero"
-	Profile  string // where its sandboxes run: "local" or "environment"
+	Profile  string // where its sandboxes run: "local", "environment" or a profile of the owner's
 	Toolsets []string
 	HTTP     string // the entry has this address in place of a command
 	Force    bool   // even if the host seems not to be installed, or the name is somebody else's
@@ -244,7 +244,13 @@ func (h *Hosts) check(want HostEntry) error {
 	switch want.Profile {
 	case "", sandbox.ProfileLocal, ProfileEnvironment:
 	default:
-		return invalid("verb.hosts.profile", "profile", want.Profile)
+		known, err := h.settings.Read()
+		if err != nil {
+			return err
+		}
+		if _, ok := known.Profile(want.Profile); !ok {
+			return invalid("verb.hosts.profile", "profile", want.Profile)
+		}
 	}
 	if want.HTTP == "" && h.cfg.System.OS == runtime.GOOS {
 		if _, err := os.Stat(h.cfg.Bridge); err != nil {

@@ -32,6 +32,8 @@ const (
 	Quota           Code = "quota_exceeded"    // of the AWS account
 	Capacity        Code = "capacity"          // AWS has no room now
 	Access          Code = "aws_access"        // no credentials, or they may not
+	SignIn          Code = "sign_in_required"  // a person has to sign in to the AWS profile; then it works by itself
+	NoKeychain      Code = "keychain_unavailable"
 	InTransition    Code = "in_transition"     // it is suspending or waking: the same one in seconds
 	Gone            Code = "sandbox_gone"      // it is no more; the next call makes a new one
 	CannotExtend    Code = "cannot_extend"     // a life is fixed when it begins

@@ -121,10 +121,15 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // ProfileLocal is the profile that runs sandboxes on this computer.
 const ProfileLocal = "local"
 
+// ProfileDescribed starts the names of profiles that an environment describes.
+// Those of the owner have no colon.
+const ProfileDescribed = "env:"
+
 // A Profile is where sandboxes run.
 type Profile struct {
 	// Name is "local", or one that the owner or the environment gave to a part
-	// of AWS. Profiles of one name are the same place.
+	// of AWS. Profiles of one name are the same place. "" is the default of the
+	// owner, where the engine is asked, and "local" elsewhere.
 	Name string `json:"name,omitempty"`
 	// Env are the AWS_ variables of whoever asks. They may hold secrets: they
 	// are never logged, written down, or shown.

@@ -15,11 +15,12 @@ import (
 // transition is when to try again where the engine does not say.
 const transition = 3 * time.Second
 
-// local reports whether sandboxes may be made on this computer. Where those of
-// a connection are made the engine knows alone.
+// local reports whether sandboxes may be made on this computer, or of what a
+// profile of the owner says. Where those of a connection are made the engine
+// knows alone.
 func (s *set) local() bool {
 	p := s.Spec.Profile
-	return p.Name == "" || p.Name == sandbox.ProfileLocal || p.Connection != ""
+	return p.Connection != "" || !strings.HasPrefix(p.Name, sandbox.ProfileDescribed)
 }
 
 // ready sees to the lease that a call is for. It refuses one for which a sandbox
@@ -67,6 +68,7 @@ func (s *set) explain(err error) error {
 		after = transition
 	}
 	text := s.Texts.Get(key, "why", why(e), "code", string(e.Code), "sandbox", detail(e, "sandbox_id"),
+		"profile", detail(e, "profile"), "command", detail(e, "command"),
 		"seconds", strconv.Itoa(int((after+time.Second-1)/time.Second)))
 	retry := e.Retryable
 	switch e.Code {

@@ -36,7 +36,10 @@ type Config struct {
 	// Open returns the cloud of a profile. It is called when a sandbox is
 	// wanted, and may start things. With wake false it returns nil for a cloud
 	// that has nothing alive and would have to be started to say so.
-	Open    func(ctx context.Context, p sandbox.Profile, wake bool) (Cloud, error)
+	Open func(ctx context.Context, p sandbox.Profile, wake bool) (Cloud, error)
+	// Keeps reports whether the credentials of a profile outside this computer
+	// are to be had without any bridge. Nil is no.
+	Keeps   func(profile string) bool
 	Store   Store
 	Secrets Secrets
 	Version string // of the engine, for snapshots

@@ -96,8 +96,11 @@ func (f *Fleet) takeUp(ctx context.Context, b *box) {
 }
 
 // awaitOwner waits for the credentials of a sandbox outside this computer,
-// which its bridge brings along: they are not kept on disk.
+// which its bridge brings along unless they are kept here.
 func (f *Fleet) awaitOwner(ctx context.Context, b *box) error {
+	if f.cfg.Keeps != nil && f.cfg.Keeps(b.Profile) {
+		return nil
+	}
 	for {
 		f.mu.Lock()
 		there := b.profile.Name == sandbox.ProfileLocal || len(b.profile.Env) > 0 || b.Ending != ""

@@ -12,8 +12,9 @@ import (
 	"github.com/arenero/arenero/assets"
 )
 
-// profile says where sandboxes run: at the profile that the environment names,
-// in the AWS that it describes, or on this computer.
+// profile says where sandboxes run: at the profile that the environment names, or
+// in the AWS that it describes. Without a name it is for the engine to say, which
+// knows the default of the owner.
 func profile(env *environ) sandbox.Profile {
 	named := env.get("ARENERO_PROFILE")
 	template, _ := env.twins("TEMPLATE")
@@ -30,7 +31,7 @@ func profile(env *environ) sandbox.Profile {
 		vars := env.aws()
 		return sandbox.Profile{Name: nameOf(vars), Env: vars}
 	}
-	return sandbox.Profile{Name: sandbox.ProfileLocal}
+	return sandbox.Profile{}
 }
 
 // aws are the variables that tell where AWS is, and who we are there.
@@ -59,7 +60,7 @@ func nameOf(vars map[string]string) string {
 		who = "key"
 	}
 	where := cmp.Or(vars["AWS_REGION"], vars["AWS_DEFAULT_REGION"])
-	label := "env:" + cmp.Or(who, "default")
+	label := sandbox.ProfileDescribed + cmp.Or(who, "default")
 	if where != "" {
 		label += "@" + where
 	}

@@ -40,7 +40,7 @@ func TestR18_R29_R32_R36_RX3_Defaults(t *testing.T) {
 		if st.spec.Timeout != time.Hour || st.spec.Idle != 5*time.Minute || st.level != slog.LevelInfo || st.spec.Template+st.spec.Version+st.spec.Role != "" {
 			t.Errorf("%s: %+v", name, st)
 		}
-		if st.spec.Profile.Name != sandbox.ProfileLocal || st.texts.Language != assets.English || !slices.Equal(st.toolsets, []tools.Toolset{tools.Core}) {
+		if st.spec.Profile.Name != "" || st.texts.Language != assets.English || !slices.Equal(st.toolsets, []tools.Toolset{tools.Core}) {
 			t.Errorf("%s: profile %q, language %s, toolsets %v", name, st.spec.Profile.Name, st.texts.Language, st.toolsets)
 		}
 		if st.http || st.host != "127.0.0.1" || st.port != 8000 || st.connection != "" {
@@ -179,7 +179,7 @@ func TestR26_R28_Profile(t *testing.T) {
 		vars vars
 		want string // start of the profile's name
 	}{
-		{"nothing", vars{"AWS_SDK_LOAD_CONFIG": "1"}, "local"},
+		{"nothing", vars{"AWS_SDK_LOAD_CONFIG": "1"}, ""},
 		{"template", vars{"RAYITO_TEMPLATE": "x"}, "env:default#"},
 		{"profile", vars{"AWS_PROFILE": "work", "AWS_REGION": "eu-west-1"}, "env:work@eu-west-1#"},
 		{"keys", vars{"AWS_ACCESS_KEY_ID": "AKIAEXAMPLE"}, "env:key#"},
@@ -194,14 +194,14 @@ func TestR26_R28_Profile(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		p := st.spec.Profile
-		if !strings.HasPrefix(p.Name, tt.want) {
+		if !strings.HasPrefix(p.Name, tt.want) || tt.want == "" && p.Name != "" {
 			t.Errorf("%s: profile = %q, want %q", tt.name, p.Name, tt.want)
 		}
 		if other := seen[p.Name]; other != "" && p.Name != "local" {
 			t.Errorf("%s and %s are both %s", tt.name, other, p.Name)
 		}
 		seen[p.Name] = tt.name
-		if p.Name != "local" {
+		if p.Name != "local" && p.Name != "" {
 			for name, value := range tt.vars {
 				if strings.HasPrefix(name, "AWS_") && p.Env[name] != value {
 					t.Errorf("%s: %s is not passed on", tt.name, name)
