@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -181,11 +182,14 @@ func (a *Auth) home() (string, error) {
 	if a.deps.Home != "" {
 		return a.deps.Home, nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the folder .aws: %w", err)
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		return home, nil
 	}
-	return home, nil
+	u, err := user.Current() // as the SDK does for programs that were started without a home
+	if err != nil || u.HomeDir == "" {
+		return "", errors.New("find the folder .aws: this user has no home folder: set HOME, or AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE")
+	}
+	return u.HomeDir, nil
 }
 
 // files are those of the AWS configuration.

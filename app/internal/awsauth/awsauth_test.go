@@ -90,6 +90,18 @@ func TestR26_R27_RegionAndCredentials(t *testing.T) {
 	}
 }
 
+// A program that was started with hardly any environment can use keys.
+func TestR26_NoHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	cfg, err := awsauth.Environment(t.Context(), map[string]string{"AWS_ACCESS_KEY_ID": "KEY", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "one-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := cfg.Credentials.Retrieve(t.Context()); err != nil || who.AccessKeyID != "KEY" {
+		t.Errorf("key %s, %v", who.AccessKeyID, err)
+	}
+}
+
 func TestR27_NoRegion(t *testing.T) {
 	env := files(t, configText, credentialsText)
 	env["AWS_PROFILE"] = "bare"
