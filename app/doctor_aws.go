@@ -1,0 +1,370 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/arenero/arenero/app/internal/account"
+	"github.com/arenero/arenero/app/internal/awsauth"
+	"github.com/arenero/arenero/app/internal/hostconf"
+	"github.com/arenero/arenero/app/internal/keychain"
+	"github.com/arenero/arenero/app/internal/microvm"
+	"github.com/arenero/arenero/app/internal/settings"
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// profiles looks who each profile is. Trouble with one that was not asked for is
+// no more than a warning.
+func (d *Doctor) profiles(ctx context.Context, x *exam) {
+	kept, err := d.file.Read()
+	if err != nil {
+		x.fail(text("doctor.settings", "why", clean(err)), text("doctor.settings.remedy", "file", d.file.Path()))
+		return
+	}
+	x.auth = d.open(kept)
+	d.choose(kept, x)
+	name := x.profile.Name
+	if !x.local && x.profile.Kind != "" {
+		d.connect(ctx, x)
+	}
+	others := map[string]string{}
+	for _, p := range kept.Profiles {
+		if p.Name == name {
+			continue
+		}
+		id, err := x.auth.Identity(ctx, p.Profile)
+		if err != nil {
+			x.warn(d.trouble(p.Profile, err))
+			continue
+		}
+		others[p.Name] = id.ARN
+	}
+	x.detail("others", others)
+	switch {
+	case x.local:
+		x.ok(text("doctor.profiles.local"))
+	case x.stands && x.arn == "":
+		x.ok(text("doctor.profiles.stands", "profile", name))
+	default:
+		x.ok(text("doctor.profiles.ok", "profile", name, "arn", x.arn, "region", x.region))
+	}
+}
+
+// open returns what makes configurations of profiles. Nobody is asked for
+// anything.
+func (d *Doctor) open(kept settings.Settings) *awsauth.Auth {
+	deps := awsauth.Deps{
+		Env:      d.cfg.Env,
+		Profiles: func(name string) (awsauth.Profile, bool) { p, ok := kept.Profile(name); return p.Profile, ok },
+		Names: func() (all []string) {
+			for _, p := range kept.Profiles {
+				all = append(all, p.Name)
+			}
+			return all
+		},
+	}
+	if store, err := d.secrets(kept); err == nil {
+		deps.Secrets = store
+	}
+	return awsauth.New(deps)
+}
+
+// choose finds the profile that was asked for.
+func (d *Doctor) choose(kept settings.Settings, x *exam) {
+	name := cmp.Or(d.cfg.Profile, kept.DefaultProfile, sandbox.ProfileLocal)
+	x.profile = awsauth.Profile{Name: name}
+	x.detail("profile", name)
+	if name == sandbox.ProfileLocal {
+		x.local = true
+		return
+	}
+	if p, ok := kept.Profile(name); ok {
+		x.profile, x.own = p.Profile, true
+		return
+	}
+	if name == ProfileEnvironment {
+		x.profile.Kind = awsauth.KindEnvironment
+		return
+	}
+	x.fail(text("doctor.no-profile", "profile", name), text("doctor.no-profile.remedy", "profile", name))
+}
+
+// connect makes the clients for the profile that was asked for.
+func (d *Doctor) connect(ctx context.Context, x *exam) {
+	cfg, err := x.auth.Config(ctx, x.profile)
+	if err != nil {
+		x.fail(d.trouble(x.profile, err))
+		return
+	}
+	x.region = cfg.Region
+	x.clock.next = cfg.HTTPClient
+	cfg.HTTPClient = x.clock
+	api := &cloud{clock: d.cfg.Clock, log: d.cfg.Log}
+	at := ""
+	api.api = microvm.NewFromConfig(cfg, func(o *microvm.Options) {
+		o.RetryMaxAttempts = 3
+		switch own := first(d.cfg.Env, "AWS_ENDPOINT_URL_LAMBDA_MICROVMS", "AWS_ENDPOINT_URL"); {
+		case x.own: // where this shell has its cloud means nothing to it
+			o.BaseEndpoint = cfg.BaseEndpoint
+		case own != "":
+			o.BaseEndpoint = &own
+		}
+		if o.BaseEndpoint != nil {
+			at = *o.BaseEndpoint
+			api.dial = plain(at)
+			o.NoRateLimit = api.dial != nil
+		}
+	})
+	x.api = api
+	x.stands = at != "" && !isAWS(at)
+	endpoints := map[string]string{}
+	for _, s := range []string{account.IAM, account.ServiceQuotas} {
+		endpoints[s] = first(d.cfg.Env, "AWS_ENDPOINT_URL_"+s, "AWS_ENDPOINT_URL")
+	}
+	if x.stands && d.cfg.Env["AWS_ENDPOINT_URL_STS"] == "" {
+		return // its keys mean nothing to AWS
+	}
+	x.account = account.New(cfg, endpoints, x.clock.now)
+	id, err := x.auth.Identity(ctx, x.profile)
+	if err != nil {
+		x.api = nil
+		level := Fail
+		if keychain.ClassOf(err) == keychain.NoPassphrase { // the engine may have it open
+			level = Warn
+		}
+		what, remedy := d.trouble(x.profile, err)
+		x.problem(level, what, remedy)
+		return
+	}
+	x.accountID, x.kind, x.arn = id.Account, id.Kind, id.ARN
+	x.detail("arn", id.ARN)
+}
+
+// isAWS reports whether an address is one of AWS.
+func isAWS(at string) bool {
+	u, err := url.Parse(at)
+	return err == nil && (strings.HasSuffix(u.Hostname(), ".amazonaws.com") || strings.HasSuffix(u.Hostname(), ".amazonaws.com.cn") || strings.HasSuffix(u.Hostname(), ".api.aws"))
+}
+
+// trouble says why a profile is of no use, and what to do.
+func (d *Doctor) trouble(p awsauth.Profile, err error) (what, remedy hostconf.Text) {
+	if e, ok := errors.AsType[*awsauth.ErrSignIn](err); ok {
+		what = text("doctor.sign-in", "profile", e.Profile, "why", clean(err))
+		if e.Why == awsauth.KeysRefused && (p.Kind == awsauth.KindEnvironment || p.Kind == awsauth.KindShared) && e.Outside == "" {
+			return text("doctor.refused", "profile", p.Name), text("doctor.refused.remedy")
+		}
+		return what, text("doctor.sign-in.remedy", "command", cmp.Or(e.Outside, "arenero profiles login "+e.Profile))
+	}
+	why := clean(err)
+	switch {
+	case errors.Is(err, awsauth.ErrNoRegion):
+		return text("doctor.no-region", "profile", p.Name), text("doctor.no-region.remedy")
+	case keychain.ClassOf(err) == keychain.NoPassphrase:
+		return text("doctor.vault", "profile", p.Name), text("doctor.vault.remedy", "profile", p.Name)
+	case keychain.ClassOf(err) != "":
+		return text("doctor.keychain.broken", "why", why), text("doctor.keychain.remedy")
+	case is[*awsauth.ErrConfig](err), is[*awsauth.ErrLoop](err), is[*awsauth.ErrNoProfile](err):
+		return text("doctor.config", "why", why), text("doctor.config.remedy")
+	case is[*awsauth.ErrDenied](err):
+		return text("doctor.denied", "why", why), text("doctor.denied.remedy")
+	}
+	return text("doctor.offline", "profile", p.Name, "why", why), text("doctor.offline.remedy")
+}
+
+// region looks whether MicroVMs can be had where the profile is, or whether the
+// cloud of this computer answers.
+func (d *Doctor) region(ctx context.Context, x *exam) {
+	if x.local {
+		d.localCloud(ctx, x)
+		if x.api == nil {
+			return
+		}
+	}
+	if x.api == nil {
+		x.skip(text("doctor.no-cloud"))
+		return
+	}
+	out, err := x.api.api.ListMicrovmImages(ctx, &microvm.ListMicrovmImagesInput{})
+	listed := slices.Contains(account.Regions, x.region)
+	denied, isDenied := errors.AsType[*microvm.AccessDeniedException](err)
+	switch {
+	case err == nil:
+		x.detail("images", len(out.Items))
+	case isDenied && denied.ErrorMessage() == "" && !listed && !x.stands:
+		x.fail(text("doctor.region.none", "region", x.region), text("doctor.region.remedy", "regions", strings.Join(account.Regions, ", ")))
+	case isDenied:
+		// What is denied is for the check of permissions to say.
+	default:
+		x.api = nil
+		x.fail(text("doctor.region.silent", "why", cause(err)), text("doctor.region.silent.remedy"))
+		return
+	}
+	if !listed && !x.local && len(x.finding.Problems) == 0 {
+		x.warn(text("doctor.region.unknown", "region", x.region), text("doctor.region.remedy", "regions", strings.Join(account.Regions, ", ")))
+	}
+	if x.local {
+		x.ok(text("doctor.region.local"))
+	}
+	x.ok(text("doctor.region.ok", "region", x.region))
+}
+
+// localCloud finds the cloud of this computer. It starts one if a sandbox is to
+// be made.
+func (d *Doctor) localCloud(ctx context.Context, x *exam) {
+	logs, err := logDir()
+	if err != nil {
+		x.fail(text("doctor.region.silent", "why", clean(err)), text("doctor.region.silent.remedy"))
+		return
+	}
+	program := filepath.Join(d.cfg.Programs, "arenero")
+	if os.PathSeparator == '\\' {
+		program += ".exe"
+	}
+	l := &local{
+		program: program, socket: filepath.Join(d.dirs.Runtime, "cloud.sock"), data: d.dirs.Cloud(),
+		logFile: filepath.Join(logs, "cloud.log"), clock: d.cfg.Clock, log: d.cfg.Log,
+	}
+	at, err := l.get(ctx, d.cfg.Launch)
+	switch c, ok := at.(*cloud); {
+	case err != nil:
+		x.fail(text("doctor.region.local.broken", "why", cause(err)), text("doctor.region.local.remedy"))
+	case !ok || c == nil:
+		x.skip(text("doctor.region.local.none"))
+	default:
+		x.api, x.region = c, c.api.Options().Region
+	}
+}
+
+// quotas compares what is applied to the account to what AWS publishes.
+func (d *Doctor) quotas(ctx context.Context, x *exam) {
+	switch {
+	case x.local || x.stands && d.cfg.Env["AWS_ENDPOINT_URL_"+account.ServiceQuotas] == "":
+		x.skip(text("doctor.quotas.local"))
+		return
+	case x.account == nil || x.api == nil:
+		x.skip(text("doctor.no-cloud"))
+		return
+	}
+	applied, err := x.account.Quotas(ctx)
+	if account.Denied(err) {
+		x.skip(text("doctor.quotas.denied"))
+		return
+	}
+	if err != nil {
+		x.warn(text("doctor.quotas.broken", "why", clean(err)), text("doctor.offline.remedy"))
+		return
+	}
+	values := map[string]float64{}
+	for _, q := range applied {
+		values[q.Code] = q.Value
+	}
+	seen := map[string]float64{}
+	for _, want := range account.Defaults(x.region) {
+		got, ok := values[want.Code]
+		switch {
+		case !ok:
+			x.warn(text("doctor.quotas.absent", "quota", want.What, "code", want.Code), text("doctor.quotas.remedy", "code", want.Code))
+			continue
+		case got < want.Value:
+			x.warn(text("doctor.quotas.low", "quota", want.What, "has", fmt.Sprint(got), "want", fmt.Sprint(want.Value)), text("doctor.quotas.remedy", "code", want.Code))
+		}
+		seen[want.Code] = got
+	}
+	x.detail("applied", seen)
+	x.ok(text("doctor.quotas.ok", "count", fmt.Sprint(len(seen))))
+}
+
+// Clocks that differ by more than this are worth a word, and no longer do.
+const (
+	clockWarn = 30 * time.Second
+	clockFail = 5 * time.Minute // how long AWS takes a signature for
+)
+
+// clock compares the clock of this computer to that of the answers so far.
+func (d *Doctor) clock(_ context.Context, x *exam) {
+	if x.local {
+		x.skip(text("doctor.clock.local"))
+		return
+	}
+	offset, known := x.clock.read()
+	if !known && x.auth != nil {
+		offset = x.auth.Offset()
+		known = offset != 0
+	}
+	if !known {
+		x.skip(text("doctor.clock.unknown"))
+		return
+	}
+	x.detail("offset_seconds", int(offset.Seconds()))
+	ahead := text("doctor.clock.slow", "seconds", fmt.Sprint(int(offset.Seconds())))
+	if offset < 0 {
+		ahead = text("doctor.clock.fast", "seconds", fmt.Sprint(int(-offset.Seconds())))
+	}
+	switch {
+	case offset.Abs() >= clockFail:
+		x.fail(ahead, text("doctor.clock.remedy"))
+	case offset.Abs() >= clockWarn:
+		x.warn(ahead, text("doctor.clock.remedy"))
+	}
+	x.ok(text("doctor.clock.ok", "seconds", fmt.Sprint(int(offset.Abs().Seconds()))))
+}
+
+// A dateReader sends requests, and reads off the answers how far the clock of
+// AWS is ahead of ours.
+type dateReader struct {
+	next interface {
+		Do(*http.Request) (*http.Response, error)
+	}
+	offset atomic.Int64 // nanoseconds
+	known  atomic.Bool
+}
+
+// Do sends a request.
+func (r *dateReader) Do(req *http.Request) (*http.Response, error) {
+	begun := time.Now()
+	res, err := r.next.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(begun)
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil && took < clockWarn && res.Header.Get("X-Amzn-Requestid") != "" {
+		// The header has whole seconds.
+		r.offset.Store(int64(date.Add(time.Second / 2).Sub(begun.Add(took / 2))))
+		r.known.Store(true)
+	}
+	return res, nil
+}
+
+func (r *dateReader) read() (time.Duration, bool) {
+	return time.Duration(r.offset.Load()), r.known.Load()
+}
+
+// now is the time in AWS, where it differs enough to mind.
+func (r *dateReader) now() time.Time {
+	if offset, known := r.read(); known && offset.Abs() >= clockWarn {
+		return time.Now().Add(offset)
+	}
+	return time.Now()
+}
+
+// cause is what the API of a cloud failed with, in one line and without secrets.
+func cause(err error) string {
+	if e, ok := errors.AsType[*sandbox.Error](err); ok {
+		text := e.Msg
+		if e.Err != nil {
+			text += " (" + clean(e.Err) + ")"
+		}
+		return text
+	}
+	return clean(err)
+}

@@ -1,0 +1,157 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// hidden takes the place of what is not told.
+const hidden = "[redacted]"
+
+// secretForms are what secrets look like, wherever they stand. What stands
+// before one and says so is kept.
+var secretForms = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`),
+	regexp.MustCompile(`()AGE-SECRET-KEY-1[0-9A-Za-z]+`),
+	regexp.MustCompile(`()\b(?:AKIA|ASIA|AROA|AIDA)[0-9A-Z]{12,}\b`),
+	regexp.MustCompile(`()\beyJ[\w-]{8,}(?:\.[\w-]*){1,4}`),
+	regexp.MustCompile(`()\bark_[\w-]{8,}`),
+	regexp.MustCompile(`()\b(?:sk|pk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z])[-_][\w-]{16,}`),
+	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}`),
+	regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`),
+	regexp.MustCompile(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"']+`),
+	regexp.MustCompile(`(?i)(["']?[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|session[_-]?key)[\w.-]*["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)`),
+	// A secret key of AWS has 40 characters, access tokens of sandboxes 43; sums
+	// and commits, which are in hexadecimal, have no capitals.
+	regexp.MustCompile(`()(?:\b|[+/])[A-Za-z0-9+/_-]{40,}={0,2}`),
+}
+
+var (
+	accountNumber = regexp.MustCompile(`\b[0-9]{12}\b`)
+	mailAddress   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	hexadecimal   = regexp.MustCompile(`^[0-9a-f]+$`)
+	pathLike      = regexp.MustCompile(`^/?(?:[A-Za-z0-9_.-]{1,32}/)+[A-Za-z0-9_.-]{1,39}$`)
+)
+
+// redactText takes out what looks like a secret.
+func redactText(s string) string {
+	for i, form := range secretForms {
+		last := i == len(secretForms)-1
+		s = form.ReplaceAllStringFunc(s, func(found string) string {
+			if last && (hexadecimal.MatchString(found) || pathLike.MatchString(found) && !strings.ContainsAny(found, "+=")) {
+				return found
+			}
+			return form.FindStringSubmatch(found)[1] + hidden
+		})
+	}
+	return s
+}
+
+// clean is an error in one line, without secrets.
+func clean(err error) string {
+	return strings.Join(strings.Fields(redactText(err.Error())), " ")
+}
+
+// A redactor also takes out what is secret on this computer, and what tells who
+// somebody is.
+type redactor struct {
+	values []string // exact secrets, the longest first
+	names  *strings.Replacer
+}
+
+// minSecret is the length from which a value is looked for: shorter ones would
+// be found everywhere.
+const minSecret = 6
+
+// newRedactor takes secrets from an environment: the values of variables whose
+// names say so.
+func newRedactor(env []string) *redactor {
+	r := &redactor{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		if secretName.MatchString(name) && len(value) >= minSecret && !strings.HasPrefix(value, "/") {
+			r.values = append(r.values, value)
+		}
+	}
+	slices.SortFunc(r.values, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
+		pairs = append(pairs, home, "~")
+	}
+	if host, err := os.Hostname(); err == nil && len(host) >= minSecret {
+		pairs = append(pairs, host, "[host]")
+	}
+	r.names = strings.NewReplacer(pairs...)
+	return r
+}
+
+// text redacts any text.
+func (r *redactor) text(s string) string {
+	for _, v := range r.values {
+		s = strings.ReplaceAll(s, v, hidden)
+	}
+	s = redactText(s)
+	s = accountNumber.ReplaceAllStringFunc(s, func(n string) string {
+		if strings.Trim(n, "0") == "" { // that of the local cloud
+			return n
+		}
+		return "[account]"
+	})
+	return r.names.Replace(mailAddress.ReplaceAllString(s, "[mail]"))
+}
+
+// json redacts a document: all that stands under a name that says secret, and
+// every string. What is no document is redacted as text.
+func (r *redactor) json(doc []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return []byte(r.text(string(doc)))
+	}
+	out, err := json.MarshalIndent(r.value(v), "", "  ")
+	if err != nil {
+		return []byte(hidden)
+	}
+	return append(out, '\n')
+}
+
+// secretKey are names in documents whose values are not told. Unlike those of
+// variables they may be parts of harmless words, such as "keychain".
+var secretKey = regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial)`)
+
+// shown are names that only look so.
+var shown = []string{"secrets", "web_identity_token_file"}
+
+func (r *redactor) value(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, of := range v {
+			switch {
+			case key == "credential_process": // its arguments may hold anything
+				out[key] = hidden
+			case secretKey.MatchString(key) && !slices.Contains(shown, key):
+				out[key] = hidden
+			default:
+				out[r.text(key)] = r.value(of)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, of := range v {
+			out[i] = r.value(of)
+		}
+		return out
+	case string:
+		return r.text(v)
+	case json.Number:
+		return json.Number(v)
+	}
+	return v
+}
