@@ -37,6 +37,7 @@ type commands struct {
 	Resume     resumeCommand     `cmd:"" group:"Sandboxes" help:"Wake sandboxes."`
 	Kill       killCommand       `cmd:"" group:"Sandboxes" help:"End sandboxes, with all that is in them."`
 	Hosts      hostsCommand      `cmd:"" group:"Apps" help:"Give the AI apps of this computer our tools, and take them out again."`
+	Doctor     doctorCommand     `cmd:"" group:"Arenero" help:"Look for what keeps sandboxes from working, and say what to do."`
 	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero" help:"Be the MCP server that AI apps start; the same as arenero-bridge."`
 	Engine     engineCommand     `cmd:"" group:"Arenero" help:"Run the process that owns your sandboxes, without a tray icon."`
 	Cloud      cloudCommand      `cmd:"" group:"Arenero" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`

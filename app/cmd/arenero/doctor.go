@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/internal/hostconf"
+	"github.com/arenero/arenero/assets"
+)
+
+type doctorCommand struct {
+	asJSON
+	Profile  string `placeholder:"NAME" env:"ARENERO_PROFILE" help:"Where sandboxes run: local is this computer; environment is what the AWS variables of this shell say; any other name is one of your profiles. The default is your default profile."`
+	Template string `placeholder:"NAME" help:"Image that sandboxes are to be made of, by name or ARN. The default is that of the profile."`
+	Launch   bool   `help:"Make a sandbox too, talk to its agent and end it. In AWS that costs a fraction of a cent."`
+	Bundle   string `placeholder:"FILE" help:"Also write a zip file for those who help you: the answers, versions, settings and the ends of the logs, without secrets."`
+}
+
+// Help is shown below the summary of "arenero doctor --help".
+func (doctorCommand) Help() string {
+	return `Looks at everything that sandboxes need, in order, and says for each thing whether it works, why not, and
+what to do. No check stops the others. It changes nothing, but for the sandbox that --launch makes, which is always ended.
+
+Exit code 1 if something fails; warnings are none.`
+}
+
+// Run is "arenero doctor".
+func (c *doctorCommand) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	vars := map[string]string{}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if value != "" && (strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "RAYITO_") || strings.HasPrefix(name, "ARENERO_")) {
+			vars[name] = value
+		}
+	}
+	doctor, err := app.NewDoctor(app.DoctorConfig{
+		Version: versionText(), Build: build(), Profile: c.Profile, Env: vars, Template: c.Template, Launch: c.Launch,
+	})
+	if err != nil {
+		return err
+	}
+	p := &doctorPrinter{tx: assets.Load(hostsLanguage(doctor.Language()), hostconf.Texts, "verbs", app.DoctorTexts)}
+	wait := newProgress("")
+	defer wait.end()
+	diagnosis, err := doctor.Run(ctx, func(name string) {
+		wait.say(p.title(name))
+	}, func(f app.Finding) {
+		wait.end()
+		if !c.JSON {
+			p.print(f)
+		}
+	})
+	wait.end()
+	if err != nil {
+		return err
+	}
+	var report bytes.Buffer
+	if err := writeJSON(&report, p.report(diagnosis)); err != nil {
+		return err
+	}
+	if c.JSON {
+		os.Stdout.Write(report.Bytes())
+	} else {
+		p.verdict(diagnosis)
+	}
+	if c.Bundle != "" {
+		path, err := filepath.Abs(c.Bundle)
+		if err != nil {
+			return err
+		}
+		if err := doctor.Bundle(ctx, path, report.Bytes(), diagnosis.Programs); err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, p.tx.Get("doctor.bundle", "file", path))
+	}
+	if diagnosis.Failed() {
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+// A doctorPrinter tells what a doctor says in somebody's language.
+type doctorPrinter struct{ tx assets.Texts }
+
+func (p *doctorPrinter) title(name string) string { return p.tx.Get("doctor.check." + name) }
+
+// print tells of one check: one line each for what is wrong, and what to do.
+func (p *doctorPrinter) print(f app.Finding) {
+	fmt.Printf("%-4s  %s (%s): %s\n", strings.ToUpper(string(f.Level)), p.title(f.Name), took(f.Took), printable(f.What.In(p.tx)))
+	p.remedy(f.Remedy)
+	for i, more := range f.Problems {
+		if i == 0 { // is told above
+			continue
+		}
+		fmt.Printf("%-4s  %s\n", strings.ToUpper(string(more.Level)), printable(more.What.In(p.tx)))
+		p.remedy(more.Remedy)
+	}
+}
+
+func (p *doctorPrinter) remedy(t hostconf.Text) {
+	if t.Key != "" {
+		fmt.Println("      → " + printable(t.In(p.tx)))
+	}
+}
+
+func took(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// verdict is the last line.
+func (p *doctorPrinter) verdict(d app.Diagnosis) {
+	count := map[app.Level]int{}
+	for _, f := range d.Findings {
+		count[f.Level]++
+	}
+	key := "doctor.verdict.ok"
+	switch {
+	case count[app.Fail] > 0:
+		key = "doctor.verdict.fail"
+	case count[app.Warn] > 0:
+		key = "doctor.verdict.warn"
+	}
+	fmt.Println()
+	fmt.Println(p.tx.Get(key, "fail", fmt.Sprint(count[app.Fail]), "warn", fmt.Sprint(count[app.Warn]), "skip", fmt.Sprint(count[app.Skip])))
+}
+
+// A doctorReport is what a doctor says, for programs.
+type doctorReport struct {
+	Version       string            `json:"version"`
+	Build         string            `json:"build"`
+	OS            string            `json:"os"`
+	Arch          string            `json:"arch"`
+	Versions      map[string]string `json:"versions"` // of our programs
+	Profile       string            `json:"profile"`
+	Region        *string           `json:"region"` // null: not known, and so below
+	Account       *string           `json:"account"`
+	PrincipalKind *string           `json:"principal_kind"`
+	Checks        []doctorRow       `json:"checks"`
+	Launched      *string           `json:"launched_sandbox_id"`
+	ExitCode      int               `json:"exit_code"`
+}
+
+type doctorRow struct {
+	Name    string         `json:"name"`
+	Status  string         `json:"status"` // "OK", "WARN", "FAIL", "SKIP"
+	Summary string         `json:"summary"`
+	Remedy  string         `json:"remedy"`
+	Details map[string]any `json:"details"`
+	Elapsed int64          `json:"elapsed_ms"`
+}
+
+func (p *doctorPrinter) report(d app.Diagnosis) doctorReport {
+	out := doctorReport{
+		Version: versionText(), Build: build(), OS: runtime.GOOS, Arch: runtime.GOARCH, Versions: d.Programs, Profile: d.Profile,
+		Region: orNull(d.Region), Account: orNull(d.Account), PrincipalKind: orNull(d.PrincipalKind), Launched: orNull(d.Launched), Checks: []doctorRow{},
+	}
+	if d.Failed() {
+		out.ExitCode = exitFailed
+	}
+	for _, f := range d.Findings {
+		row := doctorRow{Name: f.Name, Status: strings.ToUpper(string(f.Level)), Summary: f.What.In(p.tx), Details: f.Details, Elapsed: f.Took.Milliseconds()}
+		if f.Remedy.Key != "" {
+			row.Remedy = f.Remedy.In(p.tx)
+		}
+		problems := []map[string]string{}
+		for _, each := range f.Problems {
+			problem := map[string]string{"status": strings.ToUpper(string(each.Level)), "cause": each.What.In(p.tx), "id": each.What.Key}
+			if each.Remedy.Key != "" {
+				problem["remedy"] = each.Remedy.In(p.tx)
+			}
+			problems = append(problems, problem)
+		}
+		row.Details["problems"] = problems
+		out.Checks = append(out.Checks, row)
+	}
+	return out
+}
