@@ -18,7 +18,7 @@ var colours = map[hostconf.DiffKind]string{
 // diff writes exactly what changes in a file: in colours on a terminal.
 func (s *hostsSession) diff(w *os.File, c app.HostChange) {
 	coloured := term.IsTerminal(int(w.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	for _, line := range c.Diff {
+	for _, line := range c.Shown {
 		text := printable(line.String())
 		if colour := colours[line.Kind]; coloured && colour != "" {
 			text = colour + text + "\x1b[m"

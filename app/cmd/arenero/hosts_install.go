@@ -165,7 +165,7 @@ func (s *hostsSession) rowOf(c app.HostChange) changeRow {
 		Host: c.Host.ID, File: c.Path, Name: c.Place.Name, Scope: c.Scope, Connection: c.Connection.ID, Action: string(c.Action), DryRun: c.Dry,
 		Created: c.Created, Removed: c.Removed, Argv: c.Argv, Backup: c.Backup, Warnings: s.texts(c.Warnings), Next: s.texts(c.Steps),
 	}
-	for _, line := range c.Diff {
+	for _, line := range c.Shown {
 		r.Diff = append(r.Diff, line.String())
 	}
 	return r

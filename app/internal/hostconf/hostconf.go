@@ -66,7 +66,8 @@ type Change struct {
 	Target
 	Action   Action
 	Patches  edit.Patches
-	Diff     []DiffLine // the same for people, with three lines around it
+	Diff     []DiffLine // the same line by line, with three lines around it: all that is in them, so for nobody but the user
+	Shown    []DiffLine // the same for people and logs: what others have in those lines is hidden
 	Created  bool       // the file is new
 	Removed  bool       // the file is gone, as nothing but our entry was ever in it
 	Backup   string     // the file as it was before, if it was kept

@@ -139,7 +139,7 @@ func (ins *install) edit(doc []byte) (edit.Edit, error) {
 	if ins.lists, err = ins.c.listed(h, doc, t.Place.Name); err != nil {
 		return edit.Edit{}, err
 	}
-	ins.change = Change{Action: action, Created: doc == nil, Diff: diff(t.Path, doc, e.Patches, doc == nil, false)}
+	ins.change = Change{Action: action, Created: doc == nil, Diff: diff(t.Path, doc, e.Patches, doc == nil, false), Shown: shownDiff(t.Path, doc, e.Patches, doc == nil, false)}
 	return e, nil
 }
 

@@ -86,7 +86,7 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 		r.Gone = m.Created
 	}
 	r.Change = func(doc []byte) (edit.Edit, error) {
-		ch.Action, ch.Diff, ch.Removed = None, nil, false
+		ch.Action, ch.Diff, ch.Shown, ch.Removed = None, nil, nil, false
 		if doc == nil {
 			return edit.Edit{}, nil
 		}
@@ -101,6 +101,7 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 			ps = t.Host.headless(doc, ps, r.Gone)
 			ch.Action, ch.Removed = Delete, r.Gone && ps.Len(int64(len(doc))) == 0
 			ch.Diff = diff(t.Path, doc, ps, false, ch.Removed)
+			ch.Shown = shownDiff(t.Path, doc, ps, false, ch.Removed)
 		}
 		return edit.Edit{Patches: ps}, nil
 	}
@@ -164,7 +165,7 @@ func (c *Conf) RemoveBOM(ctx context.Context, h Host, spec Spec, dry bool) (Chan
 	ch := Change{Target: t, Dry: dry}
 	r := c.request(t, spec.Connection)
 	r.Change = func(doc []byte) (edit.Edit, error) {
-		ch.Action, ch.Diff = None, nil
+		ch.Action, ch.Diff, ch.Shown = None, nil, nil
 		if !edit.HasMark(doc) {
 			return edit.Edit{}, nil
 		}
@@ -173,6 +174,7 @@ func (c *Conf) RemoveBOM(ctx context.Context, h Host, spec Spec, dry bool) (Chan
 		}
 		ps := edit.Patches{{Old: []byte("\xef\xbb\xbf")}}
 		ch.Action, ch.Diff = Clean, diff(t.Path, doc, ps, false, false)
+		ch.Shown = shownDiff(t.Path, doc, ps, false, false)
 		return edit.Edit{Patches: ps}, nil
 	}
 	r.Verify = func(doc []byte) error { return edit.Check(doc, h.Grammar) }

@@ -67,6 +67,7 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	}
 	if ch.Patches.Fit(old) {
 		ch.Diff = diff(t.Path, old, ch.Patches, false, gone)
+		ch.Shown = shownDiff(t.Path, old, ch.Patches, false, gone)
 	}
 	switch {
 	case !res.Changed:
