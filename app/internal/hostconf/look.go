@@ -1,6 +1,7 @@
 package hostconf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -82,6 +83,10 @@ func readFile(p string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &hostfile.Error{Kind: hostfile.NotRegular, Path: p, Msg: "a folder, device or pipe is where a file should be"}
 	}
+	tooBig := &hostfile.Error{Kind: hostfile.TooBig, Path: p, Msg: "the file is larger than any configuration should be"}
+	if info.Size() > limit {
+		return nil, tooBig
+	}
 	f, err := os.Open(p)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
@@ -90,11 +95,13 @@ func readFile(p string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	doc, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if int64(len(doc)) > limit {
-		return nil, &hostfile.Error{Kind: hostfile.TooBig, Path: p, Msg: "the file is larger than any configuration should be"}
+	var doc bytes.Buffer
+	doc.Grow(int(info.Size()) + bytes.MinRead) // a large file is in memory once
+	_, err = doc.ReadFrom(io.LimitReader(f, limit+1))
+	if int64(doc.Len()) > limit { // it has grown meanwhile
+		return nil, tooBig
 	}
-	return doc, err
+	return doc.Bytes(), err
 }
 
 // files are those of all scopes that there could be: of profiles, those that
@@ -178,7 +185,7 @@ func (l *look) compare(e *Entry, r hostfile.Record, doc []byte) error {
 		}
 		return nil
 	}
-	e.State = AsWritten
+	e.State, e.Value = AsWritten, found.Value
 	if wrote == nil { // then only the program can tell whose it is
 		if !startsOurs(found.Value, Spec{}) {
 			e.State = Edited
@@ -221,8 +228,9 @@ func (l *look) foreign(files []File, known []Entry, project string) []Entry {
 				continue
 			}
 			place.Name = name
-			if name == DefaultName || l.starts(doc, place) {
-				out = append(out, Entry{Scope: f.Scope, Path: f.Path, Name: name, State: Foreign, Read: true})
+			value, ours := l.starts(doc, place)
+			if name == DefaultName || ours {
+				out = append(out, Entry{Scope: f.Scope, Path: f.Path, Name: name, State: Foreign, Read: true, Value: value})
 			}
 		}
 	}
@@ -233,13 +241,16 @@ func (l *look) foreign(files []File, known []Entry, project string) []Entry {
 // that is before it.
 const manyBytes = 4 << 20
 
-// starts reports whether an entry starts our program.
-func (l *look) starts(doc []byte, p edit.Place) bool {
-	if len(doc) > manyBytes {
-		return false
+// starts returns an entry, and whether it starts our program.
+func (l *look) starts(doc []byte, p edit.Place) (value any, ours bool) {
+	if len(doc) > manyBytes && p.Name != DefaultName {
+		return nil, false
 	}
 	found, err := edit.Get(doc, l.h.Grammar, p)
-	return err == nil && found != nil && startsOurs(found.Value, Spec{})
+	if err != nil || found == nil {
+		return nil, false
+	}
+	return found.Value, startsOurs(found.Value, Spec{})
 }
 
 // misplaced finds servers in files that look right and are never read.

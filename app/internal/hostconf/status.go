@@ -68,6 +68,7 @@ type Entry struct {
 	Backup     string   // the file before our last write, if we have it
 	Written    time.Time
 	Read       bool // the file is one that the host reads now
+	Value      any  // what the file has for it now: of JSON's kinds, nil for none. It may hold secrets of the user's
 	Problem    Text // for Unread
 }
 
