@@ -208,7 +208,7 @@ func (h *Hosts) existing(ctx context.Context, host hostconf.Host, kept settings.
 		return settings.Connection{}, err
 	}
 	for _, e := range status.Entries {
-		if e.Path == conn.File && e.Name == conn.Name && e.Connection != "" && e.State != hostconf.Gone {
+		if e.Path == conn.File && e.Name == conn.Name && e.Scope == conn.Scope && e.Connection != "" && e.State != hostconf.Gone {
 			found := conn
 			found.ID, found.Toolsets = e.Connection, sandbox.ConnectionToolsets(e.Connection)
 			return found, nil
@@ -348,6 +348,10 @@ func (h *Hosts) adopt(ctx context.Context, host hostconf.Host, project string, c
 			}
 			there[e.Connection] = true
 			if _, known := s.Find(e.Connection); !known && e.Path == c.Path {
+				if i := slices.IndexFunc(s.Former, func(c settings.Connection) bool { return c.ID == e.Connection }); i >= 0 {
+					s.Put(s.Former[i])
+					continue
+				}
 				s.Put(settings.Connection{
 					ID: e.Connection, Host: host.ID, Scope: e.Scope, Project: projectOf(c.Target, HostEntry{Project: project}), File: e.Path, Name: e.Name,
 					Profile: cmp.Or(s.DefaultProfile, sandbox.ProfileLocal), Toolsets: sandbox.ConnectionToolsets(e.Connection), Created: e.Written.UTC().Truncate(time.Second),

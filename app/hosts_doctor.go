@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/internal/hostconf"
-	"github.com/arenero/arenero/app/internal/hostconf/edit"
 )
 
 // A Level is how bad something is.
@@ -51,7 +49,7 @@ func (h *Hosts) Doctor(ctx context.Context, host hostconf.Host, project string) 
 	x := &examination{h: h, status: status}
 	x.host()
 	for _, e := range status.Entries {
-		if err := x.entry(ctx, e, project); err != nil {
+		if err := x.entry(ctx, e); err != nil {
 			return x.checks, err
 		}
 	}
@@ -74,6 +72,7 @@ type examination struct {
 	h          *Hosts
 	status     HostStatus
 	file, name string // of the entry that is looked at
+	id         string // of the host, with the flags that lead to that entry
 	checks     []Check
 }
 
@@ -107,9 +106,9 @@ func (x *examination) host() {
 }
 
 // entry looks at one entry of ours.
-func (x *examination) entry(ctx context.Context, e hostconf.Entry, project string) error {
-	x.file, x.name = e.Path, e.Name
-	again := text("verb.doctor.again", "id", x.status.Host.ID)
+func (x *examination) entry(ctx context.Context, e hostconf.Entry) error {
+	x.file, x.name, x.id = e.Path, e.Name, x.idOf(e)
+	again := text("verb.doctor.again", "id", x.id)
 	switch e.State {
 	case hostconf.AsWritten:
 		x.add("entry", OK, text("verb.doctor.as-written", "file", e.Path), hostconf.Text{})
@@ -131,34 +130,48 @@ func (x *examination) entry(ctx context.Context, e hostconf.Entry, project strin
 	if !e.Read {
 		x.add("read", Fail, text("verb.doctor.unused", "file", e.Path, "title", x.status.Host.Title), again)
 	}
-	entry, err := x.value(e, project)
-	if err != nil || entry == nil {
+	entry, ok := e.Value.(map[string]any)
+	switch {
+	case !ok:
 		x.add("start", Fail, text("verb.doctor.unreadable", "file", e.Path), again)
+		return nil
+	case e.Scope == hostconf.Project && !x.ours(entry):
+		x.add("start", Warn, text("verb.doctor.not-started", "file", e.Path), again)
 		return nil
 	}
 	return x.start(ctx, e, entry)
 }
 
-// value reads the entry as it is in the file now.
-func (x *examination) value(e hostconf.Entry, project string) (map[string]any, error) {
-	target, err := x.h.conf.Target(x.status.Host, hostconf.Spec{Name: e.Name, Scope: e.Scope, Project: project})
-	if err != nil {
-		return nil, err
+// ours reports whether an entry starts our program and asks for nothing more.
+// The files of projects are shared: whoever gives one to the user could have
+// anything started.
+func (x *examination) ours(entry map[string]any) bool {
+	argv, _ := argvOf(entry)
+	return len(argv) > 0 && argv[0] == x.h.cfg.Bridge && len(environOf(nil, entry)) == 0
+}
+
+// idOf is the host's id as "arenero hosts install" needs it, with the flags that
+// lead to an entry.
+func (x *examination) idOf(e hostconf.Entry) string {
+	out := x.status.Host.ID
+	if e.Scope != x.status.Host.Scopes[0] {
+		scope := e.Scope
+		for _, f := range x.status.Files {
+			if f.Path == e.Path && f.HostProfile != "" {
+				scope += ":" + f.HostProfile
+			}
+		}
+		out += " --scope " + scope
 	}
-	path := e.Path
-	if root := x.h.cfg.System.Root; root != "" {
-		path = filepath.Join(root, path)
+	for _, c := range x.status.Connections {
+		if c.ID == e.Connection && c.Project != "" {
+			out += " --project '" + c.Project + "'"
+		}
 	}
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
+	if e.Name != hostconf.DefaultName {
+		out += " --name " + e.Name
 	}
-	found, err := edit.Get(doc, x.status.Host.Grammar, target.Place)
-	if err != nil || found == nil {
-		return nil, err
-	}
-	entry, _ := found.Value.(map[string]any)
-	return entry, nil
+	return out
 }
 
 // start starts what the entry says, with what the host gives to it, and, as
@@ -180,13 +193,13 @@ func (x *examination) start(ctx context.Context, e hostconf.Entry, entry map[str
 		return nil
 	}
 	if len(argv) == 0 {
-		x.add("start", Fail, text("verb.doctor.no-command", "file", e.Path), text("verb.doctor.again", "id", host.ID))
+		x.add("start", Fail, text("verb.doctor.no-command", "file", e.Path), text("verb.doctor.again", "id", x.id))
 		return nil
 	}
 	if argv[0] != x.h.cfg.Bridge {
-		x.add("command", Warn, text("verb.doctor.other", "command", argv[0], "bridge", x.h.cfg.Bridge), text("verb.doctor.again", "id", host.ID))
+		x.add("command", Warn, text("verb.doctor.other", "command", argv[0], "bridge", x.h.cfg.Bridge), text("verb.doctor.again", "id", x.id))
 	}
-	again := text("verb.doctor.start.remedy", "id", host.ID)
+	again := text("verb.doctor.start.remedy", "id", x.id)
 	env := x.h.environment(host.ID, os.Environ())
 	got, err := start(ctx, argv, environOf(env, entry), budget)
 	if ctx.Err() != nil {

@@ -20,8 +20,8 @@ type hostsDoctorCommand struct {
 
 // Help is shown below the summary of "arenero hosts doctor --help".
 func (hostsDoctorCommand) Help() string {
-	return `It starts what each entry says with exactly the environment that the app gives to servers, asks for the tools as
-the app would. It changes nothing, but for --remove-bom. Exit code 1 if something fails.`
+	return `It starts what each entry says with exactly the environment that the app gives to servers, and asks for the tools
+as the app would. It changes nothing, but for --remove-bom. Exit code 1 if something fails.`
 }
 
 // Run is "arenero hosts doctor".

@@ -65,7 +65,7 @@ func ours(h Host, path string, err error) error {
 		}
 		return &Error{
 			Code: code, Path: path, Line: e.Line, Column: e.Column, Source: e.Text, Err: err,
-			Text: text("hosts.err.refused."+string(e.Reason), "path", path, "line", strconv.Itoa(e.Line), "column", strconv.Itoa(e.Column), "title", h.Title),
+			Text: text("hosts.err.refused."+string(e.Reason), "path", path, "line", strconv.Itoa(e.Line), "column", strconv.Itoa(e.Column), "title", h.Title, "id", h.ID),
 		}
 	}
 	if e, ok := errors.AsType[*hostfile.Error](err); ok {
