@@ -170,19 +170,26 @@ func (b *book) drop(c Change) error {
 }
 
 // commit stores that a change is in place, and what that means for its entry.
+// That it is in place comes last: who is killed before that begins again, and
+// what was stored by then is stored once more.
 func (b *book) commit(c *Change) error {
+	if err := b.settle(*c); err != nil {
+		return err
+	}
 	c.State = Done
 	if err := b.putChange(c); err != nil {
 		return err
 	}
-	if c.Act == Undone {
-		if err := b.takeBack(*c); err != nil {
-			return err
-		}
-		return b.prune()
-	}
-	if c.Place.Name == "" {
-		return b.prune()
+	return b.prune()
+}
+
+// settle stores what a change means for its entry.
+func (b *book) settle(c Change) error {
+	switch {
+	case c.Act == Undone:
+		return b.takeBack(c)
+	case c.Place.Name == "":
+		return nil
 	}
 	r := Record{
 		Path: c.Path, Real: c.Real, Owner: c.Owner, Host: c.Host, Scope: c.Scope, Grammar: c.Grammar, Place: c.Place,
@@ -194,10 +201,7 @@ func (b *book) commit(c *Change) error {
 	case c.Act == Updated && c.Was != nil && !c.Was.Removed:
 		r.Made, r.Inserted = c.Was.Made, c.Was.Inserted
 	}
-	if err := b.putRecord(r); err != nil {
-		return err
-	}
-	return b.prune()
+	return b.putRecord(r)
 }
 
 // takeBack stores that the change which c undoes has not happened.

@@ -198,3 +198,58 @@ func TestDamagedJournal(t *testing.T) {
 	must(t, os.Remove(path))
 	r.change(update(r.path, "c_two"))
 }
+
+// TestRecoverFromEveryEndOfTheJournal cuts the journal where a crash may have,
+// after the file was put in place: what is known of the entry then is what
+// would be known without the crash.
+func TestRecoverFromEveryEndOfTheJournal(t *testing.T) {
+	undo := func(r *rig) {
+		_, err := r.store.Undo(t.Context(), hostfile.UndoRequest{Path: r.path})
+		must(t, err)
+	}
+	tests := []struct {
+		name   string
+		before func(*rig)
+		do     func(*rig)
+	}{
+		{"install", func(*rig) {}, func(r *rig) { r.change(install(r.path)) }},
+		{"update", func(r *rig) { r.change(install(r.path)) }, func(r *rig) { r.change(update(r.path, "c_two")) }},
+		{"remove", func(r *rig) { r.change(install(r.path)) }, func(r *rig) { r.change(remove(r.path, r.written().Made)) }},
+		{"undo", func(r *rig) { r.change(install(r.path)) }, undo},
+		{"undo of an update", func(r *rig) { r.change(install(r.path)); r.change(update(r.path, "c_two")) }, undo},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, doc)
+			tt.before(r)
+			journal := filepath.Join(r.state, "journal")
+			told := 0 // the lines before it is told that all is in place: by then each is about something else
+			r.fail = func(step string) {
+				if step == hostfile.StepCleaned {
+					keys := map[string]bool{}
+					for line := range strings.Lines(read(t, journal)) {
+						key, _, _ := strings.Cut(line, `,"value"`)
+						keys[key] = true
+					}
+					told = len(keys)
+				}
+			}
+			tt.do(r)
+			all := strings.SplitAfter(strings.TrimSuffix(read(t, journal), "\n"), "\n")
+			want, err := r.store.Written(t.Context(), hostfile.Filter{})
+			must(t, err)
+			if told == 0 || len(all) < told+2 {
+				t.Fatalf("there is nothing to cut behind line %d: %q", told, all)
+			}
+			for n := told; n <= len(all); n++ {
+				must(t, os.WriteFile(journal, []byte(strings.Join(all[:n], "")), 0o600))
+				must(t, r.store.Recover(t.Context()))
+				got, err := r.store.Written(t.Context(), hostfile.Filter{})
+				must(t, err)
+				if len(got) != len(want) || len(want) == 1 && (got[0].Removed != want[0].Removed || got[0].Owner != want[0].Owner || string(got[0].Made) != string(want[0].Made) || got[0].After != want[0].After) {
+					t.Errorf("after %d lines of %d it is known that %+v, want %+v", n, len(all), got, want)
+				}
+			}
+		})
+	}
+}
