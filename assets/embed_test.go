@@ -10,7 +10,7 @@ import (
 var hole = regexp.MustCompile(`\{[a-z_]+\}`)
 
 func TestBothLanguagesSayTheSame(t *testing.T) {
-	en, es := Load(English, "hosts", "verbs", "doctor"), Load(Spanish, "hosts", "verbs", "doctor")
+	en, es := Load(English, "hosts", "verbs", "doctor", "profiles"), Load(Spanish, "hosts", "verbs", "doctor", "profiles")
 	for _, key := range slices.Sorted(maps.Keys(en.byKey)) {
 		text, ok := es.byKey[key]
 		if !ok {

@@ -24,13 +24,14 @@ type asJSON struct {
 
 // An atProfile is the flag of verbs that ask a cloud.
 type atProfile struct {
-	Profile string `placeholder:"NAME" env:"ARENERO_PROFILE" default:"local" help:"Where sandboxes run: local is this computer; any other name is a profile of the AWS configuration."`
+	Profile string `placeholder:"NAME" env:"ARENERO_PROFILE" help:"Where sandboxes run: local is this computer; else one that \"arenero profiles list\" shows, or of the AWS configuration. The default is that of \"arenero profiles default\"."`
 }
 
-// profile is what the flag names, with the AWS settings of this shell.
+// profile is what the flag names, with the AWS settings of this shell. Without
+// it, the engine knows the default.
 func (p atProfile) profile() sandbox.Profile {
-	name := cmp.Or(p.Profile, sandbox.ProfileLocal) // the variable may be empty
-	if name == sandbox.ProfileLocal {
+	name := p.Profile
+	if name == "" || name == sandbox.ProfileLocal {
 		return sandbox.Profile{Name: name}
 	}
 	vars := map[string]string{}

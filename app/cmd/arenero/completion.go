@@ -132,6 +132,8 @@ func complete(node *kong.Node, words []string, sandboxes func(end string) []stri
 		out = slices.DeleteFunc(sandboxes(""), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
 	case arg.Tag.Get("complete") == "host":
 		out = slices.DeleteFunc(hostWords(), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
+	case arg.Tag.Get("complete") == "profile":
+		out = profileWords()
 	case arg.Tag.Get("complete") == "path":
 		out = sandboxes(":")
 	default:

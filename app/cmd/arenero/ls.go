@@ -7,8 +7,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -39,17 +41,41 @@ func (c *lsCommand) Run() error {
 	return failed
 }
 
-// list is what there is: the profile's cloud as it answers now, others as the
-// engine has last seen them. failed is why the cloud did not answer.
+// list is what there is: the clouds of all profiles as they answer now, others as
+// the engine has last seen them. failed is why a cloud did not answer, of those
+// that were asked for by name, or else of all.
 func (c *lsCommand) list(ctx context.Context) (all []sandbox.Sandbox, failed, err error) {
 	client, err := look()
 	if err != nil {
 		return nil, nil, err
 	}
-	_, failed = client.List(ctx, sandbox.ListRequest{Profile: c.profile(), Ended: c.All})
+	profiles := []sandbox.Profile{c.profile()}
+	if c.Profile == "" {
+		profiles = profilesThere()
+	}
+	errs := make([]error, len(profiles))
+	var wg sync.WaitGroup
+	for i, p := range profiles { // at once: one that is slow is not to keep the others
+		wg.Go(func() {
+			_, errs[i] = client.List(ctx, sandbox.ListRequest{Profile: p, Ended: c.All})
+		})
+	}
+	wg.Wait()
 	snap, err := snapshot(ctx, client)
 	if err != nil {
 		return nil, nil, err
+	}
+	for i, e := range errs {
+		if e == nil {
+			continue
+		}
+		if failed != nil {
+			tell(failed, c.JSON)
+		}
+		failed = e
+		if len(profiles) > 1 {
+			failed = ofProfile(profiles[i].Name, e)
+		}
 	}
 	for _, b := range snap.Sandboxes {
 		if b.State.Alive() || c.All {
@@ -57,6 +83,32 @@ func (c *lsCommand) list(ctx context.Context) (all []sandbox.Sandbox, failed, er
 		}
 	}
 	return all, failed, nil
+}
+
+// profilesThere are this computer, and the profiles of the owner.
+func profilesThere() []sandbox.Profile {
+	out := []sandbox.Profile{{Name: sandbox.ProfileLocal}}
+	known, err := app.OpenProfiles()
+	if err != nil {
+		return out
+	}
+	all, _, err := known.All()
+	if err != nil { // the engine says so
+		return append(out, sandbox.Profile{})
+	}
+	for _, p := range all {
+		out = append(out, sandbox.Profile{Name: p.Name})
+	}
+	return out
+}
+
+// ofProfile is err with the profile that it is about.
+func ofProfile(name string, err error) error {
+	e := *sandbox.ToError(err)
+	if !strings.Contains(e.Msg, name) {
+		e.Msg = name + ": " + e.Msg
+	}
+	return &e
 }
 
 func (c *lsCommand) print(all []sandbox.Sandbox) error {

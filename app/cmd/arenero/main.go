@@ -38,6 +38,8 @@ type commands struct {
 	Kill       killCommand       `cmd:"" group:"Sandboxes" help:"End sandboxes, with all that is in them."`
 	Hosts      hostsCommand      `cmd:"" group:"Apps" help:"Give the AI apps of this computer our tools, and take them out again."`
 	Doctor     doctorCommand     `cmd:"" group:"Arenero" help:"Look for what keeps sandboxes from working, and say what to do."`
+	Profiles   profilesCommand   `cmd:"" group:"Apps" help:"Keep accounts of AWS to run sandboxes in."`
+	Keychain   keychainCommand   `cmd:"" group:"Apps" help:"Say where secrets are kept, and open what keeps them."`
 	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero" help:"Be the MCP server that AI apps start; the same as arenero-bridge."`
 	Engine     engineCommand     `cmd:"" group:"Arenero" help:"Run the process that owns your sandboxes, without a tray icon."`
 	Cloud      cloudCommand      `cmd:"" group:"Arenero" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`
@@ -71,7 +73,7 @@ func newParser(cmds *commands) (*kong.Kong, error) {
 		kong.Name("arenero"),
 		kong.Description("Sandboxes for AI apps, on this computer.\n\nExit codes: 0 done, 1 could not be done, 2 not understood."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: "Sandboxes", Title: "Sandboxes:"}, {Key: "Apps", Title: "AI apps:"}, {Key: "Arenero", Title: "Arenero itself:"}}),
+		kong.ExplicitGroups([]kong.Group{{Key: "Sandboxes", Title: "Sandboxes:"}, {Key: "Apps", Title: "AI apps and AWS:"}, {Key: "Arenero", Title: "Arenero itself:"}}),
 	)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -13,9 +14,9 @@ type runCommand struct {
 	asJSON
 	atProfile
 	Name     string        `short:"n" placeholder:"NAME" help:"A name to call it by, in place of its id."`
-	Timeout  time.Duration `default:"1h" help:"Its whole life, up to 8h. It can't be made longer later."`
-	Idle     time.Duration `default:"0s" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. 0s is never."`
-	Template string        `placeholder:"IMAGE" help:"Name or ARN of the image. The default is arenero-local on this computer; AWS has none."`
+	Timeout  time.Duration `placeholder:"TIME" help:"Its whole life, up to 8h. It can't be made longer later. The default is that of the profile, or 1h."`
+	Idle     time.Duration `placeholder:"TIME" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. The default is that of the profile, or never."`
+	Template string        `placeholder:"IMAGE" help:"Name or ARN of the image. The default is that of the profile; on this computer arenero-local."`
 	Version  string        `name:"template-version" placeholder:"VERSION" help:"Version of the image. The default is the newest that is active."`
 	Env      []string      `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable for all that runs in it. NAME alone takes that of this shell. May be repeated."`
 }
@@ -62,12 +63,10 @@ func (c *runCommand) spec() (sandbox.Spec, error) {
 		Profile: c.profile(), Template: c.Template, Version: c.Version, Timeout: c.Timeout, Idle: c.Idle, Name: c.Name, Env: env,
 	}
 	switch {
-	case c.Timeout <= 0:
+	case c.Timeout < 0:
 		return spec, usagef("--timeout %s is no time to live", c.Timeout)
-	case c.Idle >= c.Timeout:
-		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, c.Timeout)
-	case spec.Profile.Name != sandbox.ProfileLocal && c.Template == "":
-		return spec, usagef("--profile %s needs a --template: there is no image of ours in AWS", spec.Profile.Name)
+	case c.Idle > 0 && c.Idle >= cmp.Or(c.Timeout, time.Hour):
+		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, cmp.Or(c.Timeout, time.Hour))
 	case strings.ContainsAny(c.Name, ":/") || printable(c.Name) != c.Name:
 		return spec, usagef("--name %q has a colon, a slash or something that can't be printed", c.Name)
 	}

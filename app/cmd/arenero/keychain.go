@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/control"
+)
+
+type keychainCommand struct {
+	Status keychainStatusCommand `cmd:"" help:"Tell where secrets are kept, and whether they can be had."`
+	Use    keychainUseCommand    `cmd:"" help:"Keep secrets in the keychain of the system, or in a vault with a passphrase."`
+	Unlock keychainUnlockCommand `cmd:"" help:"Open the vault, until the engine ends or it is locked."`
+	Lock   keychainLockCommand   `cmd:"" help:"Close the vault."`
+	Reset  keychainResetCommand  `cmd:"" help:"Forget every secret, where their key is lost."`
+}
+
+// Help is shown below the summary of "arenero keychain --help".
+func (keychainCommand) Help() string {
+	return `Keys of AWS profiles are sealed in files. The keychain of the system has what opens them: Secret Service, macOS
+Keychain, Windows Credential Manager. A computer without one (over SSH, in WSL, in a container) can have a vault,
+which a passphrase opens.`
+}
+
+type keychainStatusCommand struct{ asJSON }
+
+// Run is "arenero keychain status".
+func (c *keychainStatusCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		status, err := s.keychain()
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(os.Stdout, status)
+		}
+		key := "keychain.state." + status.State
+		if !s.tx.Has(key) {
+			key = "keychain.class." + status.State
+		}
+		_, err = fmt.Println(s.say("keychain.status", "backend", s.say("keychain.backend."+status.Backend), "state", s.say(key), "secrets", strconv.Itoa(status.Secrets)))
+		return err
+	})
+}
+
+// keychain is how the keychain is.
+func (s *profilesSession) keychain() (app.KeychainStatus, error) {
+	var status app.KeychainStatus
+	raw, err := s.engine(control.ProfileRequest{Action: control.KeychainStatus}, nil)
+	if err != nil {
+		return status, err
+	}
+	return status, json.Unmarshal(raw, &status)
+}
+
+// A passphraseFlag is where a passphrase comes from.
+type passphraseFlag struct {
+	File string `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase in its first line; - is standard input. Without it it is asked for."`
+}
+
+// passphrase gets it; fresh has a person type it twice.
+func (f passphraseFlag) passphrase(s *profilesSession, fresh bool) (string, error) {
+	if f.File != "" {
+		text, err := s.ask.file(f.File)
+		if err != nil {
+			return "", err
+		}
+		text, _, _ = strings.Cut(text, "\n")
+		return checked(s, strings.TrimSuffix(text, "\r"))
+	}
+	text, err := s.ask.secret(s.say("keychain.ask"))
+	if err != nil || !fresh || !s.ask.terminal {
+		if err != nil {
+			return "", err
+		}
+		return checked(s, text)
+	}
+	again, err := s.ask.secret(s.say("keychain.ask.again"))
+	if err != nil {
+		return "", err
+	}
+	if again != text {
+		return "", errors.New(s.say("keychain.differ"))
+	}
+	return checked(s, text)
+}
+
+func checked(s *profilesSession, text string) (string, error) {
+	if text == "" {
+		return "", errors.New(s.say("keychain.empty"))
+	}
+	return text, nil
+}
+
+type keychainUseCommand struct {
+	asJSON
+	passphraseFlag
+	Backend string `arg:"" enum:"system,vault" help:"system or vault."`
+}
+
+// Help is shown below the summary of "arenero keychain use --help".
+func (keychainUseCommand) Help() string {
+	return `All secrets move along; whenever that breaks off, the one in use has them all.`
+}
+
+// Run is "arenero keychain use".
+func (c *keychainUseCommand) Run() error {
+	if c.Backend == "system" && c.File != "" {
+		return usagef("--passphrase-file is for the vault; \"arenero keychain unlock\" opens the one in use")
+	}
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		r := control.ProfileRequest{Action: control.KeychainUse, Name: c.Backend}
+		if c.Backend == "vault" {
+			text, err := c.passphrase(s, true)
+			if err != nil {
+				return err
+			}
+			r.Data = []byte(text)
+		}
+		if _, err := s.engine(r, nil); err != nil {
+			return err
+		}
+		return s.keychainDone("keychain.use.done." + c.Backend)
+	})
+}
+
+type keychainUnlockCommand struct {
+	asJSON
+	passphraseFlag
+}
+
+// Run is "arenero keychain unlock".
+func (c *keychainUnlockCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		status, err := s.keychain()
+		if err != nil {
+			return err
+		}
+		if status.Backend != "vault" {
+			return errors.New(s.say("profiles.err.not_a_vault"))
+		}
+		text, err := c.passphrase(s, status.State == "missing")
+		if err != nil {
+			return err
+		}
+		if _, err := s.engine(control.ProfileRequest{Action: control.KeychainUnlock, Data: []byte(text)}, nil); err != nil {
+			return err
+		}
+		return s.keychainDone("keychain.unlock.done")
+	})
+}
+
+type keychainLockCommand struct{ asJSON }
+
+// Run is "arenero keychain lock".
+func (c *keychainLockCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		if _, err := s.engine(control.ProfileRequest{Action: control.KeychainLock}, nil); err != nil {
+			return err
+		}
+		return s.keychainDone("keychain.lock.done")
+	})
+}
+
+type keychainResetCommand struct {
+	asJSON
+	Yes bool `short:"y" help:"Don't ask."`
+}
+
+// Run is "arenero keychain reset".
+func (c *keychainResetCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		if !c.Yes && !s.ask.terminal {
+			return &usageError{errors.New(s.say("keychain.reset.yes"))}
+		}
+		status, err := s.keychain()
+		if err != nil {
+			return err
+		}
+		if err := s.consent(c.Yes, "keychain.reset.ask", "secrets", strconv.Itoa(status.Secrets)); err != nil {
+			return err
+		}
+		if _, err := s.engine(control.ProfileRequest{Action: control.KeychainReset}, nil); err != nil {
+			return err
+		}
+		return s.keychainDone("keychain.reset.done")
+	})
+}
+
+func (s *profilesSession) keychainDone(key string) error {
+	if s.inJSON {
+		return writeJSON(os.Stdout, map[string]any{"done": true})
+	}
+	_, err := fmt.Println(s.say(key))
+	return err
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/awsauth"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
+)
+
+type profilesCommand struct {
+	List    profilesListCommand    `cmd:"" help:"List the profiles."`
+	Add     profilesAddCommand     `cmd:"" help:"Make a profile."`
+	Edit    profilesEditCommand    `cmd:"" help:"Change a profile, or its key."`
+	Test    profilesTestCommand    `cmd:"" help:"Tell who a profile is, and whether sandboxes can be made with it."`
+	Login   profilesLoginCommand   `cmd:"" help:"Sign in: to IAM Identity Center, with an MFA code, or with a new key."`
+	Logout  profilesLogoutCommand  `cmd:"" help:"End the sessions of a profile, here and in AWS."`
+	Import  profilesImportCommand  `cmd:"" help:"Take over profiles of ~/.aws, and their keys into the keychain."`
+	Export  profilesExportCommand  `cmd:"" help:"Give the credentials of a profile to other programs."`
+	Default profilesDefaultCommand `cmd:"" help:"Say where sandboxes run when nobody says it."`
+	Rm      profilesRmCommand      `cmd:"" help:"Forget a profile, with its key."`
+}
+
+// Help is shown below the summary of "arenero profiles --help".
+func (profilesCommand) Help() string {
+	return `A profile is an account of AWS, as whom to use it, and what its sandboxes are made of. "local" is this computer,
+and always there. Keys are kept in the keychain, and are asked for or read from a file: never an argument.
+
+  arenero profiles add work --kind sso --region REGION
+  arenero profiles import
+  arenero profiles test work
+  arenero hosts install cursor --profile work`
+}
+
+// A profilesSession is what all verbs of "arenero profiles" and "arenero
+// keychain" work with.
+type profilesSession struct {
+	*app.Profiles
+	ctx    context.Context
+	tx     assets.Texts
+	inJSON bool
+	ask    *asker
+}
+
+func openProfiles(ctx context.Context, inJSON bool) (*profilesSession, error) {
+	all, err := app.OpenProfiles()
+	if err != nil {
+		return nil, err
+	}
+	return &profilesSession{all, ctx, assets.Load(hostsLanguage(all.Language()), "profiles"), inJSON, newAsker(ctx)}, nil
+}
+
+// withProfiles does something for a verb. Its errors are in the language of the
+// user.
+func withProfiles(inJSON bool, do func(s *profilesSession) error) error {
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := openProfiles(ctx, inJSON)
+	if err != nil {
+		return err
+	}
+	return s.explain(do(s))
+}
+
+// say is one of our texts.
+func (s *profilesSession) say(key string, args ...string) string { return s.tx.Get(key, args...) }
+
+// engine asks the engine, and starts one if there is none.
+func (s *profilesSession) engine(r control.ProfileRequest, event func(control.ProfileEvent) error) ([]byte, error) {
+	client, err := need()
+	if err != nil {
+		return nil, err
+	}
+	return client.Profile(s.ctx, r, event)
+}
+
+// explain makes of what stopped us what a person can do about it, in their
+// language.
+func (s *profilesSession) explain(err error) error {
+	if _, usage := errors.AsType[*usageError](err); usage || err == nil {
+		return err
+	}
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok {
+		return err
+	}
+	detail := func(name string) string {
+		if v, ok := e.Details[name]; ok && v != nil {
+			return fmt.Sprint(v)
+		}
+		return ""
+	}
+	key := "profiles.err." + detail("why")
+	switch e.Code {
+	case sandbox.SignIn:
+		key = "profiles.signin." + detail("why")
+	case sandbox.NoKeychain:
+		key = "keychain.class." + detail("class")
+	}
+	if !s.tx.Has(key) {
+		return err
+	}
+	out := *e
+	out.Msg, out.Hint = s.say(key, "profile", detail("profile"), "command", detail("command"), "users", detail("users"),
+		"file", detail("file"), "why", e.Msg, "have", cmp.Or(strings.Trim(detail("have"), "[]"), "-")), ""
+	return &out
+}
+
+type profilesListCommand struct{ asJSON }
+
+// A profileRow is a profile, for programs. It has no secret.
+type profileRow struct {
+	app.Profile
+	Default bool `json:"default"`
+}
+
+// Run is "arenero profiles list".
+func (c *profilesListCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		all, byDefault, err := s.All()
+		if err != nil {
+			return err
+		}
+		out := []profileRow{{app.Profile{Profile: awsauth.Profile{Name: sandbox.ProfileLocal, Kind: sandbox.ProfileLocal}}, byDefault == sandbox.ProfileLocal}}
+		for _, p := range all {
+			out = append(out, profileRow{p, p.Name == byDefault})
+		}
+		if c.JSON {
+			return writeJSON(os.Stdout, out)
+		}
+		rows := [][]string{strings.Split(s.say("profiles.columns"), "|")}
+		for _, r := range out {
+			mark := ""
+			if r.Default {
+				mark = s.say("profiles.default.mark")
+			}
+			row := []string{r.Name, string(r.Kind), r.Region, r.Template, whose(r.Profile), mark}
+			for i := range row {
+				row[i] = cmp.Or(printable(row[i]), "-")
+			}
+			rows = append(rows, row)
+		}
+		return writeTable(os.Stdout, rows)
+	})
+}
+
+// whose is what a profile says of whom it uses an account as.
+func whose(p app.Profile) string {
+	switch p.Kind {
+	case awsauth.KindSSO:
+		return p.SSORole + "@" + p.SSOAccount
+	case awsauth.KindRole, awsauth.KindWebIdentity:
+		return p.RoleARN
+	case awsauth.KindShared:
+		return cmp.Or(p.SharedProfile, "default")
+	case awsauth.KindKeys:
+		return p.MFASerial
+	}
+	return ""
+}
+
+type profilesDefaultCommand struct {
+	asJSON
+	Name string `arg:"" complete:"profile" help:"The profile; local is this computer."`
+}
+
+// Run is "arenero profiles default".
+func (c *profilesDefaultCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		if err := s.SetDefault(s.ctx, c.Name); err != nil {
+			return err
+		}
+		return s.done("profiles.default.done", c.Name, nil)
+	})
+}
+
+type profilesRmCommand struct {
+	asJSON
+	Name  string `arg:"" complete:"profile" help:"The profile."`
+	Force bool   `help:"Even if an app, or another profile, uses it."`
+	Yes   bool   `short:"y" help:"Don't ask."`
+}
+
+// Run is "arenero profiles rm".
+func (c *profilesRmCommand) Run() error {
+	return withProfiles(c.JSON, func(s *profilesSession) error {
+		p, err := s.Get(c.Name)
+		if err != nil {
+			return err
+		}
+		if err := s.consent(c.Yes, "profiles.rm.ask", "profile", c.Name); err != nil {
+			return err
+		}
+		if err := s.Drop(s.ctx, c.Name, c.Force); err != nil {
+			return err
+		}
+		_, err = s.engine(control.ProfileRequest{Action: control.ProfileForget, Name: c.Name}, nil)
+		if err != nil && p.Kind == awsauth.KindKeys { // of others there may be a session at most
+			return err
+		}
+		return s.done("profiles.rm.done", c.Name, nil)
+	})
+}
+
+// consent has a person agree, if there is one to ask.
+func (s *profilesSession) consent(yes bool, key string, args ...string) error {
+	if yes || s.inJSON || !s.ask.terminal {
+		return nil
+	}
+	ok, err := agrees(s.ctx, s.say(key, args...)+" ", "y", "yes", "s", "sí", "si")
+	if err == nil && !ok {
+		err = errors.New(s.say("profiles.declined"))
+	}
+	return err
+}
+
+// done tells that something was done with a profile. more are further keys for
+// programs.
+func (s *profilesSession) done(key, profile string, more map[string]any) error {
+	if s.inJSON {
+		out := map[string]any{"profile": profile, "done": true}
+		for k, v := range more {
+			out[k] = v
+		}
+		return writeJSON(os.Stdout, out)
+	}
+	_, err := fmt.Println(s.say(key, "profile", profile))
+	return err
+}
+
+// profileWords are the profiles there are, for completion.
+func profileWords() []string {
+	all, err := app.OpenProfiles()
+	if err != nil {
+		return nil
+	}
+	known, _, err := all.All()
+	if err != nil {
+		return nil
+	}
+	out := []string{sandbox.ProfileLocal}
+	for _, p := range known {
+		out = append(out, p.Name+"\t"+string(p.Kind))
+	}
+	return slices.Clip(out)
+}
