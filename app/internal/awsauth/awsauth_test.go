@@ -118,8 +118,10 @@ func TestR27_NoRegion(t *testing.T) {
 
 // stands are the files that stand for AWS, which is always in some region.
 var stands = map[string]string{
-	"app/internal/cloud/config.go": "the region that the local cloud stands for, and quotas by region",
-	"app/cmd/arenero/cloud.go":     "the default of a flag that says which",
+	"app/internal/cloud/config.go":    "the region that the local cloud stands for, and quotas by region",
+	"app/cmd/arenero/cloud.go":        "the default of a flag that says which",
+	"app/internal/account/account.go": "where services sign that are of no region",
+	"app/internal/account/quota.go":   "what AWS publishes of quotas, by region",
 }
 
 var region = regexp.MustCompile(`\b(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-(north|south|east|west|central)(east|west)?-[1-9]\b`)

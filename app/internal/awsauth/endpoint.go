@@ -96,6 +96,9 @@ func (e *Endpoint) answer(r *http.Request) (int, any) {
 	if err != nil {
 		return http.StatusServiceUnavailable, refusal{"Unavailable", "credentials can't be had now"}
 	}
+	if !c.CanExpire { // SDKs for other languages take no answer without an end
+		c.CanExpire, c.Expires = true, time.Now().Add(time.Hour)
+	}
 	p := print(c)
 	p.Token = c.SessionToken
 	return http.StatusOK, p

@@ -92,6 +92,11 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
+	// Botocore and the SDK for JavaScript want to be told when to ask again.
+	from.creds = aws.Credentials{AccessKeyID: "AKIA", SecretAccessKey: "canary"}
+	if status, body := ask("GET", "/credentials", nil); status != 200 || !strings.Contains(body, `"Expiration":"2`) {
+		t.Errorf("a key that does not expire: %d %s", status, body)
+	}
 	from.err = &awsauth.ErrSignIn{Profile: "p", Why: awsauth.Expired}
 	if status, body := ask("GET", "/credentials", nil); status != 403 || !strings.Contains(body, "SignInRequired") || !strings.Contains(body, "arenero profiles login p") {
 		t.Errorf("sign in: %d %s", status, body)

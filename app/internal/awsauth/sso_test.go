@@ -374,3 +374,29 @@ func TestRenewalAtOnce(t *testing.T) {
 		t.Errorf("renewed %d times", got)
 	}
 }
+
+// A login that can't be read is none, and a logout works though AWS is away.
+func TestLogoutOffline(t *testing.T) {
+	r := newRig(t)
+	p := r.sso()
+	r.outside(t, time.Hour)
+	r.who(t, p)
+	r.aws.set(func() { r.aws.down = true })
+	if err := r.Logout(t.Context(), p); err == nil || !strings.Contains(err.Error(), "AWS was not told") {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := os.Stat(r.login(t)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the login is still there: %v", err)
+	}
+	r.aws.set(func() { r.aws.down = false })
+	for _, text := range []string{"", "{", `{"accessToken":"x"}`} {
+		if err := os.WriteFile(r.login(t), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := r.Identity(t.Context(), p)
+		signIn(t, err, "s", awsauth.NotSignedIn)
+		if err := r.Logout(t.Context(), p); err != nil {
+			t.Error(err)
+		}
+	}
+}
