@@ -1,9 +1,11 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -32,30 +36,78 @@ func Beside(name string) (string, error) {
 }
 
 // Launcher returns a Launch that starts "arenero engine" from beside this
-// program. The engine outlives whoever starts it, and writes to its own log.
+// program. The engine outlives whoever starts it, and writes to its own log. Of
+// one that failed to start, the next Launch tells why in place of trying again.
 func Launcher() func(ctx context.Context) error {
+	l := &launcher{}
 	return func(context.Context) error {
 		program, err := Beside("arenero")
 		if err != nil {
 			return err
 		}
-		return start(program)
+		return l.start(program)
 	}
 }
 
-func start(program string) error {
+// A launcher knows how the last start of an engine ended.
+type launcher struct {
+	mu   sync.Mutex
+	why  string // the last words of one that failed, until told
+	when time.Time
+}
+
+const (
+	lastWords   = 1 << 10          // bytes of what an engine may say about its failure
+	failedSoon  = 20 * time.Second // after its start, else it is no failure to start
+	stillTrue   = 3 * launchEvery  // how long a failure is told in place of another try
+	noWordsSaid = "see the engine's log"
+)
+
+func (l *launcher) start(program string) error {
+	l.mu.Lock()
+	why := l.why
+	fresh := time.Since(l.when) < stillTrue
+	l.why = ""
+	l.mu.Unlock()
+	if why != "" && fresh {
+		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started: " + why, Retryable: true}
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started", Retryable: true, Err: err}
+	}
+	defer in.Close()
 	cmd := exec.Command(program, "engine", "--started")
 	cmd.Env = environment(os.Environ())
 	cmd.Dir = filepath.Dir(program)
 	cmd.SysProcAttr = detached()
+	cmd.Stderr = in
 	if err := cmd.Start(); err != nil {
+		out.Close()
 		if errors.Is(err, fs.ErrNotExist) {
 			return missingProgram(program, err)
 		}
 		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started", Hint: "is " + program + " there?", Err: err}
 	}
-	go cmd.Wait() // a start that lost the race ends at once, and leaves nothing behind
+	go l.await(cmd, out)
 	return nil
+}
+
+// await keeps what an engine says as it fails. A start that lost the race ends
+// at once and well, and leaves nothing behind.
+func (l *launcher) await(cmd *exec.Cmd, out *os.File) {
+	defer out.Close()
+	begun := time.Now()
+	text, _ := io.ReadAll(io.LimitReader(out, lastWords))
+	io.Copy(io.Discard, out)
+	err := cmd.Wait()
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || !failed.Exited() || time.Since(begun) > failedSoon {
+		return
+	}
+	words := strings.TrimPrefix(strings.TrimSpace(string(text)), "arenero: ")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why, l.when = cmp.Or(words, noWordsSaid), time.Now()
 }
 
 // missingProgram says that a part of Arenero is not installed, and what to do.

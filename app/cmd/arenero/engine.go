@@ -55,8 +55,13 @@ func (c *engineCommand) serve(ctx context.Context) error {
 	if c.Verbose {
 		log = slog.NewMultiHandler(log, slog.NewTextHandler(os.Stderr, nil))
 	}
-	if c.Started && c.IdleExit == 0 {
-		c.IdleExit = idleExit(defaultIdle)
+	if c.Started {
+		// Standard error goes to whoever started us, and may be gone: that ends
+		// nothing. Ignored, the signal would be so for all that we start.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		if c.IdleExit == 0 {
+			c.IdleExit = idleExit(defaultIdle)
+		}
 	}
 	engine, err := c.open(ctx, slog.New(log))
 	if errors.Is(err, app.ErrRunning) && c.Started {
