@@ -29,6 +29,7 @@ type Settings struct {
 	Keychain       string       // where secrets are: "vault"; "" is the keychain of the system
 	Profiles       []Profile    // of AWS, in the order in which they were made
 	Connections    []Connection // in the order in which they were made
+	Former         []Connection // those that were dropped last, newest first: an undo may bring their entries back
 	rest           []field
 }
 
@@ -59,7 +60,9 @@ func (s *Settings) Find(id string) (Connection, bool) {
 
 // Put adds a connection, or replaces the one with its id.
 func (s *Settings) Put(c Connection) {
-	i := slices.IndexFunc(s.Connections, func(o Connection) bool { return o.ID == c.ID })
+	same := func(o Connection) bool { return o.ID == c.ID }
+	s.Former = slices.DeleteFunc(s.Former, same)
+	i := slices.IndexFunc(s.Connections, same)
 	if i < 0 {
 		s.Connections = append(s.Connections, c)
 		return
@@ -68,8 +71,17 @@ func (s *Settings) Put(c Connection) {
 	s.Connections[i] = c
 }
 
-// Drop forgets the connection with an id.
+// maxFormer is how many dropped connections are still known.
+const maxFormer = 50
+
+// Drop takes out the connection with an id, which is a former one from then on.
 func (s *Settings) Drop(id string) {
+	c, ok := s.Find(id)
+	if !ok {
+		return
+	}
+	s.Former = slices.Insert(slices.DeleteFunc(s.Former, func(o Connection) bool { return o.ID == id }), 0, c)
+	s.Former = s.Former[:min(len(s.Former), maxFormer)]
 	s.Connections = slices.DeleteFunc(s.Connections, func(c Connection) bool { return c.ID == id })
 }
 
@@ -145,9 +157,10 @@ func (s *Settings) decode(text []byte) error {
 	if err != nil {
 		return err
 	}
-	var profiles, connections []json.RawMessage
+	var profiles, connections, former []json.RawMessage
 	s.rest, err = take(all, map[string]any{
 		"language": &s.Language, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
+		"former_connections": &former,
 	})
 	if err != nil {
 		return err
@@ -159,14 +172,25 @@ func (s *Settings) decode(text []byte) error {
 		}
 		s.Profiles = append(s.Profiles, p)
 	}
-	for _, raw := range connections {
-		var c Connection
-		if err := c.decode(raw); err != nil {
-			return fmt.Errorf("connections: %w", err)
-		}
-		s.Connections = append(s.Connections, c)
+	if s.Connections, err = decodeAll(connections); err != nil {
+		return fmt.Errorf("connections: %w", err)
+	}
+	if s.Former, err = decodeAll(former); err != nil {
+		return fmt.Errorf("former_connections: %w", err)
 	}
 	return nil
+}
+
+func decodeAll(raw []json.RawMessage) ([]Connection, error) {
+	var out []Connection
+	for _, r := range raw {
+		var c Connection
+		if err := c.decode(r); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 func (c *Connection) decode(raw json.RawMessage) error {
@@ -182,7 +206,7 @@ func (c *Connection) decode(raw json.RawMessage) error {
 }
 
 func (s *Settings) encode() ([]byte, error) {
-	var profiles, connections []json.RawMessage
+	var profiles []json.RawMessage
 	for _, p := range s.Profiles {
 		raw, err := p.encode()
 		if err != nil {
@@ -190,12 +214,13 @@ func (s *Settings) encode() ([]byte, error) {
 		}
 		profiles = append(profiles, raw)
 	}
-	for _, c := range s.Connections {
-		raw, err := c.encode()
-		if err != nil {
-			return nil, err
-		}
-		connections = append(connections, raw)
+	connections, err := encodeAll(s.Connections)
+	if err != nil {
+		return nil, err
+	}
+	former, err := encodeAll(s.Former)
+	if err != nil {
+		return nil, err
 	}
 	compact, err := object([]entry{
 		{"language", s.Language, s.Language == ""},
@@ -203,6 +228,7 @@ func (s *Settings) encode() ([]byte, error) {
 		{"keychain", s.Keychain, s.Keychain == ""},
 		{"profiles", profiles, len(profiles) == 0},
 		{"connections", connections, len(connections) == 0},
+		{"former_connections", former, len(former) == 0},
 	}, s.rest)
 	if err != nil {
 		return nil, err
@@ -213,6 +239,18 @@ func (s *Settings) encode() ([]byte, error) {
 	}
 	text.WriteByte('\n')
 	return text.Bytes(), nil
+}
+
+func encodeAll(all []Connection) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, c := range all {
+		raw, err := c.encode()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw)
+	}
+	return out, nil
 }
 
 func (c *Connection) encode() (json.RawMessage, error) {

@@ -43,6 +43,19 @@ func TestRoundTrip(t *testing.T) {
 	if s, err = f.Read(); err != nil || len(s.Connections) != 1 || s.Connections[0].ID != "c_b" {
 		t.Errorf("after a drop: %+v, %v", s, err)
 	}
+	if len(s.Former) != 1 || !reflect.DeepEqual(s.Former[0], want) {
+		t.Errorf("former: %+v, want %+v", s.Former, want)
+	}
+	change(t, f, func(s *settings.Settings) {
+		s.Put(want)
+		for i := range 60 {
+			s.Put(settings.Connection{ID: fmt.Sprint(i)})
+			s.Drop(fmt.Sprint(i))
+		}
+	})
+	if s, err = f.Read(); err != nil || len(s.Connections) != 2 || len(s.Former) != 50 || s.Former[0].ID != "59" {
+		t.Errorf("after many: %+v, %v", s, err)
+	}
 	info, err := os.Stat(f.Path())
 	if err != nil {
 		t.Fatal(err)
