@@ -36,12 +36,9 @@ func (s *set) listRequest() sandbox.ListRequest {
 	return sandbox.ListRequest{Profile: s.Spec.Profile, Template: s.Spec.Template, Lease: s.Lease}
 }
 
-// listSandboxes lists those of the image that is configured. Where there are
-// tools to make others it needs none, and without one lists all that we know.
+// listSandboxes lists those of the image that is configured. Unlike rayito-mcp it
+// needs none, since it touches no sandbox: without one it lists all that we know.
 func (s *set) listSandboxes(ctx context.Context, tr *trace, _ none) (sandboxesOut, error) {
-	if !s.local() && s.Spec.Template == "" && !s.has(Fleet) {
-		return sandboxesOut{}, s.noTemplate()
-	}
 	all, err := s.Engine.List(ctx, s.listRequest())
 	if err != nil {
 		return sandboxesOut{}, err
