@@ -19,7 +19,10 @@ type candidate struct {
 // fill are the names that a path of a host can have, for a spec. For every one
 // of the host's own profiles, profile is "*".
 func (h Host) fill(spec Spec) map[string]string {
-	vars := map[string]string{"name": spec.Name, "project": spec.Project, "profile": spec.HostProfile}
+	vars := map[string]string{"name": asName.Replace(spec.Name), "project": asName.Replace(spec.Project), "profile": spec.HostProfile}
+	if spec.HostProfile != "*" {
+		vars["profile"] = asName.Replace(spec.HostProfile)
+	}
 	maps.Copy(vars, h.row.Vars)
 	return vars
 }

@@ -275,7 +275,7 @@ func (l *look) misplaced(files []File) []Misplaced {
 	}
 	for _, n := range l.h.row.NeverRead {
 		if p, ok := l.c.sys.expand(n.File.on(l.c.sys.OS), l.h.fill(Spec{})); ok {
-			look(p, edit.JSONCTrailing, n.Key)
+			look(fromNames.Replace(p), edit.JSONCTrailing, n.Key)
 		}
 	}
 	if l.h.Write == WriteDropIn { // what is shown there is the host's own, and read

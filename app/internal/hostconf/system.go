@@ -104,15 +104,22 @@ func (s System) exists(p string) bool {
 	return err == nil
 }
 
+// No name of a file has these bytes, so they stand in a pattern for what would
+// mean something in one: what users call their folders stands for itself alone.
+var (
+	asName    = strings.NewReplacer("*", "\x00", "{", "\x01")
+	fromNames = strings.NewReplacer("\x00", "*", "\x01", "{")
+)
+
 // glob returns the paths that a pattern stands for, in order. Only its part up
 // to the last star must exist.
 func (s System) glob(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
-		return []string{pattern}
+		return []string{fromNames.Replace(pattern)}
 	}
 	sep := s.join("/")
 	parts := strings.Split(pattern, sep)
-	found := []string{parts[0]}
+	found := []string{fromNames.Replace(parts[0])}
 	last := 0
 	for i, part := range parts {
 		if strings.Contains(part, "*") {
@@ -123,7 +130,7 @@ func (s System) glob(pattern string) []string {
 		var next []string
 		for _, dir := range found {
 			if i+1 > last || !strings.Contains(part, "*") {
-				next = append(next, dir+sep+part)
+				next = append(next, dir+sep+fromNames.Replace(part))
 				continue
 			}
 			entries, _ := os.ReadDir(s.onDisk(dir + sep)) // what can't be read has no matches
@@ -146,6 +153,9 @@ func (s System) existing(pattern string) []string {
 // like reports whether a name is one that a pattern with stars stands for.
 func like(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
+	for i := range parts {
+		parts[i] = fromNames.Replace(parts[i])
+	}
 	if len(parts) == 1 {
 		return pattern == name
 	}
@@ -193,7 +203,7 @@ func (s System) find(command string) string {
 }
 
 // expand fills in the names of a path of hosts.yaml. It is not ok if one of
-// them is not set here.
+// them is not set here. What comes out is a pattern for [System.glob].
 func (s System) expand(p string, vars map[string]string) (string, bool) {
 	if rest, ok := strings.CutPrefix(p, "$"); ok {
 		name, rest, _ := strings.Cut(rest, "/")
@@ -204,7 +214,7 @@ func (s System) expand(p string, vars map[string]string) (string, bool) {
 		if !s.isAbs(value) { // not set, or it means a different file in every folder
 			return "", false
 		}
-		value = strings.TrimRight(value, s.separators())
+		value = asName.Replace(strings.TrimRight(value, s.separators()))
 		if rest == "" {
 			return s.join(value), true
 		}
@@ -221,7 +231,7 @@ func (s System) expand(p string, vars map[string]string) (string, bool) {
 		}
 		value, ok := vars[name]
 		if !ok {
-			value = s.folder(name)
+			value = asName.Replace(s.folder(name))
 		}
 		if value == "" {
 			return "", false
