@@ -1,8 +1,10 @@
 package hostconf
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
@@ -141,8 +143,16 @@ func (c *Conf) checkValues(h Host, spec Spec) error {
 		return &Error{Code: BadSpec, Text: text(key, "value", value, "title", h.Title)}
 	}
 	if spec.URL != "" {
-		if !strings.HasPrefix(spec.URL, "http://") && !strings.HasPrefix(spec.URL, "https://") {
+		switch u, err := url.Parse(spec.URL); {
+		case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", !reachable(u.Port()), strings.ContainsFunc(spec.URL, unfitForURL):
 			return bad("hosts.err.url", spec.URL)
+		case u.User != nil: // which is not repeated here
+			return &Error{Code: BadSpec, Text: text("hosts.err.url.secret")}
+		}
+		for _, x := range h.row.Expands {
+			if x != "~" && x != "%" && strings.Contains(spec.URL, x) { // "%" has a meaning of its own in addresses
+				return bad("hosts.err.command.expands", spec.URL)
+			}
 		}
 		return nil
 	}
@@ -162,6 +172,15 @@ func (c *Conf) checkValues(h Host, spec Spec) error {
 	}
 	return nil
 }
+
+// reachable reports whether a port is one, or left out.
+func reachable(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
+// unfitForURL finds what an address has only encoded.
+func unfitForURL(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`", r) }
 
 // drops are fields of an older entry that would contradict ours: those of the
 // other form, and those that the table names.

@@ -243,9 +243,19 @@ func TestCommandsThatWouldNotArrive(t *testing.T) {
 		}
 	}
 	c := play(t, "linux")
-	for _, u := range []string{"ftp://x", "127.0.0.1:1", "javascript:x"} {
+	for _, u := range []string{
+		"ftp://x", "127.0.0.1:1", "javascript:x", "http://", "http:///mcp", "http://:80/", "http://x y/", "http://x/\x1b[31m", "http://x/\n", "http://x:99999/", "http://x:0/", "http://x:p/",
+		"http://%zz/", "http://x/\"", "http://x/`y`", "http://x/${HOME}", "https://ana:hunter2@x/mcp", "https://token@x/",
+	} {
 		_, err := c.tryInstall("cursor", func(s *hostconf.Spec) { s.URL = u })
-		wantCode(t, err, hostconf.BadSpec)
+		if e := wantCode(t, err, hostconf.BadSpec); strings.Contains(e.Error(), "hunter2") {
+			t.Errorf("the error tells the password: %v", e)
+		}
+	}
+	for _, u := range []string{"http://127.0.0.1:8000/mcp", "https://[::1]:8000/mcp", "https://x.example/mcp?a=b%20c"} {
+		if _, err := c.tryInstall("cursor", func(s *hostconf.Spec) { s.URL = u }); err != nil {
+			t.Errorf("%s is refused: %v", u, err)
+		}
 	}
 }
 
