@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -112,7 +113,13 @@ func (e *engine) Answer(prompt, text string) error { return e.app.accounts.answe
 func (a *accounts) do(ctx context.Context, r control.ProfileRequest, tell func(control.ProfileEvent) error) (any, error) {
 	switch r.Action {
 	case control.KeychainStatus, control.KeychainUse, control.KeychainUnlock, control.KeychainLock, control.KeychainReset:
-		return a.secrets.do(ctx, r)
+		out, err := a.secrets.do(ctx, r)
+		if r.Action == control.KeychainLock || r.Action == control.KeychainReset {
+			// Nor is what was taken out of it to be used any longer. This computer
+			// has no key to forget; all others are had anew.
+			err = errors.Join(err, a.auth.Forget(ctx, sandbox.ProfileLocal))
+		}
+		return out, err
 	case control.ProfileForget: // of one that may be gone from the settings
 		return nil, a.auth.Forget(ctx, r.Name)
 	case control.ProfileMove:

@@ -99,6 +99,7 @@ func newHome(programs string) (home string, env []string, err error) {
 	}
 	return home, []string{
 		"ARENERO_HOME=" + home, "ARENERO_PROFILE=", "AWS_EC2_METADATA_DISABLED=true",
+		"DBUS_SESSION_BUS_ADDRESS=autolaunch:", // which leads to no keychain of anybody's
 		"PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}, nil
 }
