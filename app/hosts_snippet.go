@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -116,6 +118,9 @@ func (h *Hosts) Bundle(ctx context.Context, path string, want HostEntry) (settin
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return settings.Connection{}, err
+	}
+	if old, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) && !bytes.HasPrefix(old, []byte("PK")) {
+		return settings.Connection{}, &hostconf.Error{Code: hostconf.BadSpec, Path: path, Text: hostconf.Text{Key: "verb.hosts.no-bundle", Args: []string{"file", path}}}
 	}
 	kept, err := h.settings.Read()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -258,6 +259,23 @@ func TestR91_Inspector(t *testing.T) {
 		if want := append([]string{"npx", "@modelcontextprotocol/inspector"}, tt.argv...); err != nil || !slices.Equal(got, want) {
 			t.Errorf("Inspector(%+v) = %q, %v\nwant %q", tt.want, got, err, want)
 		}
+	}
+}
+
+// TestBundleLeavesOtherFilesAlone names a file for the bundle that is something
+// else already.
+func TestBundleLeavesOtherFilesAlone(t *testing.T) {
+	d := newDesk(t, "linux", "bin")
+	file := filepath.Join(t.TempDir(), "claude_desktop_config.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.Bundle(t.Context(), file, HostEntry{})
+	if e, ok := errors.AsType[*hostconf.Error](err); !ok || e.Code != hostconf.BadSpec {
+		t.Errorf("error is %v", err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "{}" {
+		t.Errorf("the file is %q (%v)", got, err)
 	}
 }
 
