@@ -100,6 +100,6 @@ func (e *Endpoint) answer(r *http.Request) (int, any) {
 		c.CanExpire, c.Expires = true, time.Now().Add(time.Hour)
 	}
 	p := print(c)
-	p.Token = c.SessionToken
+	p.Token = &c.SessionToken
 	return http.StatusOK, p
 }

@@ -16,10 +16,10 @@ type printed struct {
 	Version         int `json:",omitempty"`
 	AccessKeyId     string
 	SecretAccessKey string
-	SessionToken    string `json:",omitempty"`
-	Token           string `json:",omitempty"`
-	Expiration      string `json:",omitempty"`
-	AccountId       string `json:",omitempty"`
+	SessionToken    string  `json:",omitempty"`
+	Token           *string `json:",omitempty"` // some programs take no answer without one, be it empty
+	Expiration      string  `json:",omitempty"`
+	AccountId       string  `json:",omitempty"`
 }
 
 func print(c aws.Credentials) printed {
