@@ -194,7 +194,7 @@ func (d *Doctor) one(ctx context.Context, c check, known facts) exam {
 		defer func() {
 			if r := recover(); r != nil {
 				x = exam{facts: known, finding: Finding{Name: c.name, Details: map[string]any{}}}
-				x.fail(text("doctor.broke", "what", fmt.Sprint(r)), text("doctor.broke.remedy"))
+				x.fail(text("doctor.broke", "what", redactText(fmt.Sprint(r))), text("doctor.broke.remedy"))
 			}
 			done <- x
 		}()

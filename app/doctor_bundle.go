@@ -26,6 +26,9 @@ const bundleLog = 512 << 10
 // ends of the logs, all without secrets. Diagnosis is what the doctor says as
 // JSON.
 func (d *Doctor) Bundle(ctx context.Context, path string, diagnosis []byte, programs map[string]string) error {
+	if old, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) && !bytes.HasPrefix(old, []byte("PK")) {
+		return fmt.Errorf("%s is there already, and is no zip file: choose another name", path)
+	}
 	r := newRedactor(os.Environ())
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)

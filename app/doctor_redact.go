@@ -25,24 +25,26 @@ var secretForms = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`),
 	regexp.MustCompile(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"']+`),
 	regexp.MustCompile(`(?i)(["']?[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|session[_-]?key)[\w.-]*["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)`),
-	// A secret key of AWS has 40 characters, access tokens of sandboxes 43; sums
-	// and commits, which are in hexadecimal, have no capitals.
+	// A secret key of AWS has 40 characters, the access token of a sandbox 43.
 	regexp.MustCompile(`()(?:\b|[+/])[A-Za-z0-9+/_-]{40,}={0,2}`),
 }
 
 var (
 	accountNumber = regexp.MustCompile(`\b[0-9]{12}\b`)
 	mailAddress   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	hexadecimal   = regexp.MustCompile(`^[0-9a-f]+$`)
-	pathLike      = regexp.MustCompile(`^/?(?:[A-Za-z0-9_.-]{1,32}/)+[A-Za-z0-9_.-]{1,39}$`)
+	// harmless are long words that are no secrets: commits, VMs and paths.
+	harmless = regexp.MustCompile(`^(?:[0-9a-f]{40}|microvm-[0-9a-f-]{36}|(?:/[\w-]{1,64}){2,}/?)$`)
 )
+
+// keySize is the length of a secret key of AWS, which may look like a path.
+const keySize = 40
 
 // redactText takes out what looks like a secret.
 func redactText(s string) string {
 	for i, form := range secretForms {
 		last := i == len(secretForms)-1
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
-			if last && (hexadecimal.MatchString(found) || pathLike.MatchString(found) && !strings.ContainsAny(found, "+=")) {
+			if last && harmless.MatchString(found) && (len(found) != keySize || found[0] != '/') {
 				return found
 			}
 			return form.FindStringSubmatch(found)[1] + hidden
