@@ -151,9 +151,10 @@ type call struct {
 
 	args json.RawMessage // what the library did not get to see; nil: it did
 
+	token json.RawMessage // as the host wrote it: numbers keep their digits; nil: no progress is wanted
+
 	mu      sync.Mutex
 	over    bool
-	token   any
 	counted float64 // last progress sent
 	notes   []Note
 
@@ -177,14 +178,11 @@ func callOf(ctx context.Context) *call {
 	return &call{conn: c, log: slog.New(slog.DiscardHandler)}
 }
 
-// start notes what the request says about how to serve it.
-func (c *call) start(log *slog.Logger, req mcp.CallToolRequest) {
+// start notes whose log the call has.
+func (c *call) start(log *slog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log = log.With("conn", c.conn.ID)
-	if req.Params.Meta != nil {
-		c.token = req.Params.Meta.ProgressToken
-	}
 }
 
 // finish makes sure that what a tool leaves running sends nothing after the
@@ -244,8 +242,8 @@ func WantsProgress(ctx context.Context) bool {
 }
 
 type progress struct {
-	Token    any     `json:"progressToken"`
-	Progress float64 `json:"progress"`
-	Total    float64 `json:"total,omitempty"`
-	Message  string  `json:"message,omitempty"`
+	Token    json.RawMessage `json:"progressToken"`
+	Progress float64         `json:"progress"`
+	Total    float64         `json:"total,omitempty"`
+	Message  string          `json:"message,omitempty"`
 }

@@ -176,7 +176,7 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 	if x.sess != nil {
 		defer context.AfterFunc(x.sess.ctx, cancel)()
 	}
-	c := &call{conn: conn, log: x.srv.log}
+	c := &call{conn: conn, log: x.srv.log, token: x.m.token}
 	out := newStream(w, r, c)
 	if !x.m.isAnswer() { // IDs of ours are not those of the client
 		out.id = x.m.ID

@@ -54,7 +54,7 @@ func raw(s *Server, name string, f func(context.Context, mcp.CallToolRequest) *m
 	opts = append([]mcp.ToolOption{mcp.WithDescription("Tests " + name + ".")}, opts...)
 	s.core.AddTool(mcp.NewTool(name, opts...), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := callOf(ctx)
-		c.start(s.log, req)
+		c.start(s.log)
 		defer c.finish()
 		return f(ctx, req), nil
 	})

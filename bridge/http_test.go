@@ -220,7 +220,7 @@ func TestHTTPBadMessages(t *testing.T) {
 		code       int
 	}{
 		{"no JSON", `{"jsonrpc"`, 400, "null", -32700},
-		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, "null", -32700},
+		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, "1", -32700},
 		{"nothing", ``, 400, "null", -32700},
 		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, "null", -32600},
 		{"version 1.0", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, 400, "1", -32600},

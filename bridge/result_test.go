@@ -296,11 +296,39 @@ func TestProgressGrows(t *testing.T) {
 	}
 	h.hear()
 	(<-late)()
+	tokens(t, h, late)
 	if more := h.rest(); len(more) > 0 {
 		t.Errorf("after the result: %s", more[0].line)
 	}
 	Progress(context.Background(), 1, 0, "") // outside a call: nothing
 	if WantsProgress(context.Background()) {
 		t.Error("nobody wants progress")
+	}
+}
+
+// tokens checks what is a progress token. Others get the result alone.
+func tokens(t *testing.T, h *host, late <-chan func()) {
+	for token, is := range map[string]bool{
+		"18446744073709551617": true, "-1": true, `"a<\u00e1"`: true, `""`: true, "0": true,
+		"[]": false, "{}": false, "true": false, "null": false, "1.5": false, "1e3": false,
+	} {
+		h.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"go_on","_meta":{"progressToken":%s}}}`, token)
+		n := 0
+		for {
+			r := h.hear()
+			if r.ID != nil {
+				if r.Error != nil || r.Result.IsError {
+					t.Errorf("token %s: %s", token, r.line)
+				}
+				break
+			}
+			if n++; !strings.Contains(r.line, `"progressToken":`+token+`,`) {
+				t.Errorf("token %s: %s", token, r.line)
+			}
+		}
+		if is != (n == 5) || !is && n > 0 {
+			t.Errorf("token %s: %d notifications", token, n)
+		}
+		<-late
 	}
 }

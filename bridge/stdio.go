@@ -185,7 +185,7 @@ func (l *loop) register(r *request) *rpcError {
 func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 	defer r.cancel()
 	defer l.done(r)
-	c := &call{conn: l.conn, log: l.srv.log, send: func(method string, params any) {
+	c := &call{conn: l.conn, log: l.srv.log, token: m.token, send: func(method string, params any) {
 		if !r.cancelled.Load() {
 			l.out.write(notification{"2.0", method, params})
 		}

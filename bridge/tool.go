@@ -124,7 +124,7 @@ func definition(name, title, description string, h Hints, in, out *schema) mcp.T
 func handler[In, Out any](s *Server, t Tool[In, Out], in, outSchema *schema) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := callOf(ctx)
-		c.start(s.log.With("tool", t.Name), req)
+		c.start(s.log.With("tool", t.Name))
 		defer c.finish()
 		raw := c.args
 		if raw == nil {

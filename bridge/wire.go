@@ -21,6 +21,7 @@ type message struct {
 	method string          // Method, decoded
 	tool   string          // what a tools/call calls
 	args   json.RawMessage // and its arguments
+	token  json.RawMessage // what its progress goes by, as it was written; nil: none is wanted
 }
 
 type rpcError struct {
@@ -36,7 +37,7 @@ var nullID = json.RawMessage("null")
 func readMessage(raw []byte) (*message, *rpcError) {
 	m := &message{}
 	if !utf8.Valid(raw) {
-		return m, &rpcError{Code: mcp.PARSE_ERROR, Message: "the message is not UTF-8"}
+		return &message{ID: idBeside(raw)}, &rpcError{Code: mcp.PARSE_ERROR, Message: "the message is not UTF-8"}
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '[' {
 		if !json.Valid(raw) {
@@ -51,6 +52,17 @@ func readMessage(raw []byte) (*message, *rpcError) {
 		return m, &rpcError{Code: mcp.PARSE_ERROR, Message: "the message is not JSON, all of it on one line"}
 	}
 	return m, m.check()
+}
+
+// idBeside returns the ID of a message that is JSON but for bytes which are no
+// UTF-8, so that who waits for its answer gets one. It is nil if the ID is not
+// beyond doubt.
+func idBeside(raw []byte) json.RawMessage {
+	var m message
+	if json.Unmarshal(raw, &m) != nil || m.Method == nil || len(m.ID) == 0 || !utf8.Valid(m.ID) || !isID(m.ID) {
+		return nil
+	}
+	return m.ID
 }
 
 // check finds what is wrong with a message before its method is looked at.
@@ -84,12 +96,28 @@ func (m *message) check() *rpcError {
 	var params struct {
 		Name      json.RawMessage `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
+		Meta      json.RawMessage `json:"_meta"`
 	}
 	if json.Unmarshal(m.Params, &params) != nil || json.Unmarshal(params.Name, &m.tool) != nil || m.tool == "" {
 		return &rpcError{Code: mcp.INVALID_PARAMS, Message: "params.name must be the name of a tool"}
 	}
-	m.args = params.Arguments
+	m.args, m.token = params.Arguments, progressToken(params.Meta)
 	return nil
+}
+
+// progressToken returns the token in the _meta of a request. What is neither a
+// string nor an integer is none, and the request is served all the same.
+func progressToken(meta json.RawMessage) json.RawMessage {
+	var m struct {
+		Token json.RawMessage `json:"progressToken"`
+	}
+	if json.Unmarshal(meta, &m) != nil || len(m.Token) == 0 || !isID(m.Token) {
+		return nil
+	}
+	if m.Token[0] != '"' && bytes.ContainsAny(m.Token, ".eE") {
+		return nil
+	}
+	return m.Token
 }
 
 // manyArguments is where it pays to keep arguments from the library, which
