@@ -85,7 +85,7 @@ func TestPlaceOfAConnection(t *testing.T) {
 // What says where sandboxes run, in its order: the profile of the connection,
 // the one that the environment names, what the environment describes, the
 // default, this computer.
-func TestOrderOfProfiles(t *testing.T) {
+func TestR26_OrderOfProfiles(t *testing.T) {
 	keys := map[string]string{"AWS_ACCESS_KEY_ID": "x"}
 	const described = "env:key#1"
 	// As a bridge passes on what its environment says.
