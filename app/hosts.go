@@ -115,6 +115,9 @@ func (h *Hosts) Install(ctx context.Context, host hostconf.Host, want HostEntry,
 		}
 		return out, err
 	}
+	if err := h.conf.Ready(ctx, host, spec); err != nil {
+		return out, err
+	}
 	// The engine must know the connection before the host can start it.
 	if err := h.settings.Change(ctx, func(s *settings.Settings) error { s.Put(conn); return nil }); err != nil {
 		return out, err
@@ -136,7 +139,7 @@ func (h *Hosts) keep(ctx context.Context, conn, old settings.Connection, done bo
 		switch {
 		case !done:
 			if conn.ID != old.ID {
-				s.Drop(conn.ID)
+				s.Forget(conn.ID)
 			} else {
 				s.Put(old)
 			}
@@ -169,7 +172,7 @@ func (h *Hosts) plan(ctx context.Context, host hostconf.Host, want HostEntry) (c
 		Host: host.ID, Scope: target.Scope, Project: projectOf(target, want), File: target.Path, Name: target.Place.Name, HTTP: want.HTTP,
 		Profile: cmp.Or(want.Profile, kept.DefaultProfile, sandbox.ProfileLocal), Toolsets: usual(want.Toolsets), Created: h.cfg.Clock.Now().UTC().Truncate(time.Second),
 	}
-	if old, err = h.existing(ctx, host, kept, conn); err != nil {
+	if old, err = h.existing(ctx, target, kept, conn); err != nil {
 		return conn, old, spec, err
 	}
 	if old.ID != "" {
@@ -193,28 +196,19 @@ func (h *Hosts) plan(ctx context.Context, host hostconf.Host, want HostEntry) (c
 }
 
 // existing finds the connection of the entry that conn is to replace: among
-// those that the settings know, or, where they were lost, in the file itself.
-func (h *Hosts) existing(ctx context.Context, host hostconf.Host, kept settings.Settings, conn settings.Connection) (settings.Connection, error) {
+// those that the settings know, or, where they were lost, in the journal.
+func (h *Hosts) existing(ctx context.Context, target hostconf.Target, kept settings.Settings, conn settings.Connection) (settings.Connection, error) {
 	for _, c := range kept.Connections {
 		if c.Host == conn.Host && c.Scope == conn.Scope && c.Project == conn.Project && c.File == conn.File && c.Name == conn.Name {
 			return c, nil
 		}
 	}
-	if conn.Scope == hostconf.Local {
-		return settings.Connection{}, nil // one file has those of many folders
-	}
-	status, err := h.conf.Status(ctx, host, conn.Project)
-	if err != nil {
+	id, err := h.conf.Owner(ctx, target)
+	if err != nil || id == "" {
 		return settings.Connection{}, err
 	}
-	for _, e := range status.Entries {
-		if e.Path == conn.File && e.Name == conn.Name && e.Scope == conn.Scope && e.Connection != "" && e.State != hostconf.Gone {
-			found := conn
-			found.ID, found.Toolsets = e.Connection, sandbox.ConnectionToolsets(e.Connection)
-			return found, nil
-		}
-	}
-	return settings.Connection{}, nil
+	conn.ID, conn.Toolsets = id, sandbox.ConnectionToolsets(id)
+	return conn, nil
 }
 
 // projectOf is the folder that an entry is for. The file of some scopes is in

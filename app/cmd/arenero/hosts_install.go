@@ -46,21 +46,23 @@ func (c *hostsInstallCommand) Run() error {
 		if c.Bundle.given {
 			return c.bundle(s, h, want)
 		}
-		preview, err := s.Install(ctx, h, want, true)
-		if err != nil {
-			return err
-		}
-		if c.DryRun {
-			out = append(out, s.show(preview, "hosts.would."))
-			return nil
-		}
-		if preview.Action != hostconf.None && !c.Yes && !c.JSON {
-			if err := s.consent(preview); err != nil {
+		want := want
+		if c.DryRun || s.asks(c.Yes) {
+			preview, err := s.Install(ctx, h, want, true)
+			if err != nil {
 				return err
 			}
+			if c.DryRun {
+				out = append(out, s.show(preview, "hosts.would."))
+				return nil
+			}
+			if preview.Action != hostconf.None {
+				if err := s.consent(preview); err != nil {
+					return err
+				}
+			}
+			want.ID = preview.Connection.ID // as it was shown
 		}
-		want := want
-		want.ID = preview.Connection.ID // as it was shown
 		change, err := s.Install(ctx, h, want, false)
 		if err != nil {
 			return err
@@ -203,6 +205,11 @@ func (s *hostsSession) show(c app.HostChange, prefix string) changeRow {
 		s.diff(os.Stdout, c)
 	}
 	return s.print(c, prefix)
+}
+
+// asks reports whether there is a person to ask who wants to be.
+func (s *hostsSession) asks(yes bool) bool {
+	return !yes && !s.inJSON && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
 // consent has a person agree to a change, if there is one to ask.

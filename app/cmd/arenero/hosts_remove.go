@@ -48,21 +48,23 @@ func (c *hostsRemoveCommand) Run() error {
 	}
 	out := []changeRow{}
 	err = s.eachHost(ids, func(h hostconf.Host) error {
-		preview, err := s.Remove(ctx, h, want, true)
-		if err != nil {
-			return err
-		}
-		if c.DryRun {
-			for _, change := range preview {
-				out = append(out, s.show(change, "hosts.would."))
+		if c.DryRun || s.asks(c.Yes) {
+			preview, err := s.Remove(ctx, h, want, true)
+			if err != nil {
+				return err
 			}
-			return nil
-		}
-		for _, change := range preview {
-			if change.Action != hostconf.None && !c.Yes && !c.JSON {
-				if err := s.consent(change); err != nil {
-					return err
+			for _, change := range preview {
+				switch {
+				case c.DryRun:
+					out = append(out, s.show(change, "hosts.would."))
+				case change.Action != hostconf.None:
+					if err := s.consent(change); err != nil {
+						return err
+					}
 				}
+			}
+			if c.DryRun {
+				return nil
 			}
 		}
 		changes, err := s.Remove(ctx, h, want, false)
@@ -126,16 +128,18 @@ func (c *hostsUndoCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	preview, err := s.Undo(ctx, h, want, true)
-	if err != nil {
-		return s.explain(h.ID, err)
-	}
-	if c.DryRun {
-		return s.finish([]changeRow{s.show(preview, "hosts.would.")}, nil)
-	}
-	if preview.Action != hostconf.None && !c.Yes && !c.JSON {
-		if err := s.consent(preview); err != nil {
-			return err
+	if c.DryRun || s.asks(c.Yes) {
+		preview, err := s.Undo(ctx, h, want, true)
+		if err != nil {
+			return s.explain(h.ID, err)
+		}
+		if c.DryRun {
+			return s.finish([]changeRow{s.show(preview, "hosts.would.")}, nil)
+		}
+		if preview.Action != hostconf.None {
+			if err := s.consent(preview); err != nil {
+				return err
+			}
 		}
 	}
 	change, err := s.Undo(ctx, h, want, false)

@@ -80,6 +80,19 @@ func (c *Conf) target(h Host, spec Spec) (Target, []Text, error) {
 	return t, warnings, nil
 }
 
+// Ready fails where Install would for a reason that is not in the host's file.
+// It writes nothing, and does not read that file.
+func (c *Conf) Ready(ctx context.Context, h Host, spec Spec) error {
+	spec, err := c.complete(h, spec)
+	if err != nil {
+		return err
+	}
+	if _, _, err := c.entry(h, spec); err != nil {
+		return err
+	}
+	return c.guard(ctx, h, spec.Force)
+}
+
 // guard refuses to write where that would do harm, or no good.
 func (c *Conf) guard(ctx context.Context, h Host, force bool) error {
 	if !h.On(c.sys.OS) {

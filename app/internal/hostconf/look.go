@@ -95,6 +95,7 @@ func readFile(p string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	hostfile.MakeRoom(info.Size())
 	var doc bytes.Buffer
 	doc.Grow(int(info.Size()) + bytes.MinRead) // a large file is in memory once
 	_, err = doc.ReadFrom(io.LimitReader(f, limit+1))

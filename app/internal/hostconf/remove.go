@@ -106,7 +106,7 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 		return edit.Edit{Patches: ps}, nil
 	}
 	r.Verify = func(doc []byte) error {
-		if err := edit.Check(doc, r.Grammar); err != nil {
+		if err := proven(doc, r.Grammar); err != nil {
 			return err
 		}
 		f, err := edit.Get(doc, r.Grammar, t.Place)

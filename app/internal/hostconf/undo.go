@@ -2,7 +2,8 @@ package hostconf
 
 import (
 	"context"
-	"os"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
@@ -41,11 +42,13 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	old, err := os.ReadFile(file) // for the diff: what is undone is looked at again by hostfile
-	if err != nil && !os.IsNotExist(err) {
+	base := c.request(t, "")
+	old, err := readFile(file, manyBytes) // for the diff: what is undone is looked at again by hostfile
+	switch e, ok := errors.AsType[*hostfile.Error](err); {
+	case errors.Is(err, fs.ErrNotExist) || ok && e.Kind == hostfile.TooBig: // too much to show
+	case err != nil:
 		return Change{}, err
 	}
-	base := c.request(t, "")
 	r := hostfile.UndoRequest{Path: file, Lock: base.Lock, MaxSize: base.MaxSize, Else: c.takeOut(t)}
 	do := c.store.Undo
 	if dry {
@@ -80,7 +83,7 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	if dry {
 		return ch, nil
 	}
-	return ch, c.resync(t, file)
+	return ch, c.resync(t, file, base.MaxSize)
 }
 
 // takeOut is for a file that others have written since our last change.
@@ -113,12 +116,12 @@ func (c *Conf) last(ctx context.Context, file string) (*hostfile.Change, error) 
 }
 
 // resync remembers an entry as it is after an undo brought it to what it was.
-func (c *Conf) resync(t Target, file string) error {
+func (c *Conf) resync(t Target, file string, limit int64) error {
 	if t.Place.Name == "" {
 		return nil
 	}
-	doc, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
+	doc, err := readFile(file, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	found, err := edit.Get(doc, t.Host.Grammar, t.Place)

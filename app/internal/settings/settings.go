@@ -82,6 +82,11 @@ func (s *Settings) Drop(id string) {
 	}
 	s.Former = slices.Insert(slices.DeleteFunc(s.Former, func(o Connection) bool { return o.ID == id }), 0, c)
 	s.Former = s.Former[:min(len(s.Former), maxFormer)]
+	s.Forget(id)
+}
+
+// Forget takes out the connection with an id, as if it had never been.
+func (s *Settings) Forget(id string) {
 	s.Connections = slices.DeleteFunc(s.Connections, func(c Connection) bool { return c.ID == id })
 }
 

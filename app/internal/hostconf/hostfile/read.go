@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 )
 
 // A snapshot is a file as it was read.
@@ -46,6 +47,7 @@ func read(path string, limit int64, buf []byte) (snapshot, error) {
 		return snapshot{}, tooBig(path)
 	}
 	if size := int(info.Size()); cap(buf) <= size { // with a byte to see the end in
+		MakeRoom(info.Size())
 		buf = make([]byte, 0, size+slack)
 	}
 	doc, err := readAll(f, buf[:0], limit)
@@ -53,6 +55,17 @@ func read(path string, limit int64, buf []byte) (snapshot, error) {
 		return snapshot{}, tooBig(path)
 	}
 	return snapshot{doc, info}, err
+}
+
+// manyBytes are so many that two files of that size should not be in memory.
+const manyBytes = 32 << 20
+
+// MakeRoom is for whoever is about to read so many bytes: what was read before
+// may be in memory still, and nobody's.
+func MakeRoom(size int64) {
+	if size > manyBytes {
+		debug.FreeOSMemory()
+	}
 }
 
 var errLimit = errors.New("too many bytes")
