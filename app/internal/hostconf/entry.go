@@ -148,6 +148,10 @@ func (c *Conf) checkValues(h Host, spec Spec) error {
 			return bad("hosts.err.url", spec.URL)
 		case u.User != nil: // which is not repeated here
 			return &Error{Code: BadSpec, Text: text("hosts.err.url.secret")}
+		default:
+			if name := secretIn(u); name != "" {
+				return &Error{Code: BadSpec, Text: text("hosts.err.url.query", "name", name)}
+			}
 		}
 		for _, x := range h.row.Expands {
 			if x != "~" && x != "%" && strings.Contains(spec.URL, x) { // "%" has a meaning of its own in addresses
@@ -171,6 +175,27 @@ func (c *Conf) checkValues(h Host, spec Spec) error {
 		}
 	}
 	return nil
+}
+
+// secretName finds names that stand for what gives access, in whatever way
+// their words are put together.
+var secretName = regexp.MustCompile(`token|secret|passw|passphrase|pwd|credential|signature|apikey|accesskey|authkey|privatekey|jwt|bearer|^(?:auth|authorization|key|code|sig|pass|session|sessionid|sid)$`)
+
+// secretIn is the name of what looks like a secret behind the path of an
+// address, "" if nothing does.
+func secretIn(u *url.URL) string {
+	for _, part := range []string{u.RawQuery, u.Fragment} {
+		for pair := range strings.FieldsFuncSeq(part, func(r rune) bool { return r == '&' || r == ';' }) {
+			name, _, _ := strings.Cut(pair, "=")
+			if plain, err := url.QueryUnescape(name); err == nil {
+				name = plain
+			}
+			if secretName.MatchString(strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // reachable reports whether a port is one, or left out.

@@ -252,10 +252,27 @@ func TestCommandsThatWouldNotArrive(t *testing.T) {
 			t.Errorf("the error tells the password: %v", e)
 		}
 	}
-	for _, u := range []string{"http://127.0.0.1:8000/mcp", "https://[::1]:8000/mcp", "https://x.example/mcp?a=b%20c"} {
+	for _, u := range []string{"http://127.0.0.1:8000/mcp", "https://[::1]:8000/mcp", "https://x.example/mcp?a=b%20c", "https://x.example/mcp?keyboard=es&monkey=1"} {
 		if _, err := c.tryInstall("cursor", func(s *hostconf.Spec) { s.URL = u }); err != nil {
 			t.Errorf("%s is refused: %v", u, err)
 		}
+	}
+}
+
+// TestNoSecretInAddresses has one where any reader of the file would see it.
+func TestNoSecretInAddresses(t *testing.T) {
+	c := play(t, "linux")
+	for _, q := range []string{
+		"?token=hunter2", "?a=b&access_token=hunter2", "?api-key=hunter2", "?APIKEY=hunter2", "?key=hunter2", "?password=hunter2", "?client.secret=hunter2", "?a=1;sig=hunter2",
+		"?t%6Fken=hunter2", "#token=hunter2", "?X-Amz-Signature=hunter2",
+	} {
+		_, err := c.tryInstall("cursor", func(s *hostconf.Spec) { s.URL = "https://x.example/mcp" + q })
+		if e := wantCode(t, err, hostconf.BadSpec); strings.Contains(e.Error(), "hunter2") {
+			t.Errorf("the error tells the secret: %v", e)
+		}
+	}
+	if c.exists(cursorJSON) {
+		t.Errorf("something was written: %s", c.read(cursorJSON))
 	}
 }
 
