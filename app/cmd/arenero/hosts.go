@@ -117,8 +117,14 @@ func openHosts(ctx context.Context, inJSON bool) (*hostsSession, error) {
 	return &hostsSession{hosts, ctx, tx, inJSON}, nil
 }
 
-// say is one of our texts.
-func (s *hostsSession) say(key string, args ...string) string { return s.tx.Get("verb."+key, args...) }
+// say is one of our texts, without what a terminal would obey: names of folders
+// and entries are part of it.
+func (s *hostsSession) say(key string, args ...string) string {
+	return printable(s.tx.Get("verb."+key, args...))
+}
+
+// text is one of those that come from below, in the same way.
+func (s *hostsSession) text(t hostconf.Text) string { return printable(t.In(s.tx)) }
 
 // host finds a host by its id or alias.
 func (s *hostsSession) host(id string) (hostconf.Host, error) {
@@ -130,7 +136,7 @@ func (s *hostsSession) host(id string) (hostconf.Host, error) {
 func (s *hostsSession) texts(all []hostconf.Text) []string {
 	out := []string{}
 	for _, t := range all {
-		out = append(out, t.In(s.tx))
+		out = append(out, s.text(t))
 	}
 	return out
 }
@@ -142,7 +148,7 @@ func (s *hostsSession) explain(id string, err error) error {
 	if !ok {
 		return err
 	}
-	out := &sandbox.Error{Code: sandbox.Code(e.Code), Msg: e.Text.In(s.tx), Err: err, Details: map[string]any{"host": id}, Retryable: e.Code == hostconf.Busy}
+	out := &sandbox.Error{Code: sandbox.Code(e.Code), Msg: s.text(e.Text), Err: err, Details: map[string]any{"host": id}, Retryable: e.Code == hostconf.Busy}
 	if e.Path != "" {
 		out.Details["file"] = e.Path
 	}

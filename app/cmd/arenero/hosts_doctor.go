@@ -125,9 +125,9 @@ type checkRow struct {
 }
 
 func (s *hostsSession) check(c app.Check) checkRow {
-	r := checkRow{Host: c.Host.ID, File: c.File, Name: c.Name, Check: c.ID, Level: c.Level, What: printable(c.What.In(s.tx))}
+	r := checkRow{Host: c.Host.ID, File: c.File, Name: c.Name, Check: c.ID, Level: c.Level, What: s.text(c.What)}
 	if c.Remedy.Key != "" {
-		r.Remedy = c.Remedy.In(s.tx)
+		r.Remedy = s.text(c.Remedy)
 	}
 	return r
 }

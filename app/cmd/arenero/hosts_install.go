@@ -220,7 +220,7 @@ func (s *hostsSession) consent(c app.HostChange) error {
 	s.diff(os.Stderr, c)
 	key := "hosts.ask"
 	if c.Argv != nil {
-		fmt.Fprintln(os.Stderr, strings.Join(c.Argv, " "))
+		fmt.Fprintln(os.Stderr, printable(strings.Join(c.Argv, " ")))
 		key = "hosts.ask.argv"
 	}
 	ok, err := agrees(s.ctx, s.say(key, "title", c.Host.Title, "file", c.Path)+" ", "y", "yes", "s", "sí", "si")

@@ -118,7 +118,7 @@ func (s *hostsSession) row(st app.HostStatus) hostRow {
 		Scopes: h.Scopes, Confidence: confidence{h.Paths, h.Shape}, Entries: []entryRow{},
 	}
 	if st.Managed != nil {
-		r.Managed = st.Managed.Text.In(s.tx)
+		r.Managed = s.text(st.Managed.Text)
 		r.Notes = append(r.Notes, r.Managed)
 	}
 	for _, m := range st.Managers {
@@ -131,7 +131,7 @@ func (s *hostsSession) row(st app.HostStatus) hostRow {
 	shown := map[string]bool{}
 	for _, e := range st.Entries {
 		row := entryRow{
-			Name: e.Name, Scope: e.Scope, File: e.Path, State: string(e.State), Fields: e.Fields, Lost: e.Lost, Connection: e.Connection, Problem: e.Problem.In(s.tx),
+			Name: e.Name, Scope: e.Scope, File: e.Path, State: string(e.State), Fields: e.Fields, Lost: e.Lost, Connection: e.Connection, Problem: s.text(e.Problem),
 		}
 		row.Toolsets = sandbox.ConnectionToolsets(e.Connection)
 		for _, c := range st.Connections {

@@ -65,7 +65,7 @@ func (c *hostsPrintCommand) Run() error {
 	for _, l := range snippet.Links {
 		link := linkRow{Kind: string(l.Kind), Text: l.Text, Argv: l.Argv}
 		if l.Note.Key != "" {
-			link.Note = l.Note.In(s.tx)
+			link.Note = s.text(l.Note)
 		}
 		row.Links = append(row.Links, link)
 	}
@@ -80,7 +80,7 @@ func (c *hostsPrintCommand) Run() error {
 	}
 	for _, l := range row.Links {
 		fmt.Fprintln(os.Stderr, s.say("hosts.link."+l.Kind))
-		fmt.Fprintln(os.Stderr, "  "+l.Text)
+		fmt.Fprintln(os.Stderr, "  "+printable(l.Text))
 		if l.Note != "" {
 			fmt.Fprintln(os.Stderr, "  ! "+l.Note)
 		}
