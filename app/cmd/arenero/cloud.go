@@ -26,7 +26,7 @@ const closeTimeout = 20 * time.Second
 type cloudCommand struct {
 	Listen      string   `placeholder:"HOST:PORT" help:"Serve any AWS SDK on this address of this computer. Port 0 takes a free one. The default, without --socket, is 127.0.0.1:0."`
 	Socket      string   `placeholder:"PATH" help:"Serve on a Unix socket that only this user can open. May be given beside --listen."`
-	Data        string   `placeholder:"DIR" help:"Keep records and keys in this folder. One cloud at a time can use it. The default is the user's own state folder."`
+	Data        string   `placeholder:"DIR" help:"Keep records and keys in this folder. One cloud at a time can use it. The default is one in the user's own state folder."`
 	Templates   string   `placeholder:"FILE" help:"Read jail templates from this JSON file: {\"NAME\": {\"diskMiB\": 512, \"egress\": {\"allow\": [\"*.example.org\"], \"deny\": []}}}. An image made from s3://arenero-templates/NAME uses it, and arenero-local may be changed by its name."`
 	Faults      string   `placeholder:"FILE" help:"Go wrong on purpose as this JSON file says. It is read again whenever it changes."`
 	IdleExit    idleExit `help:"End when no sandbox lives and nobody has called for 10 minutes; --idle-exit=90s sets another time."`
@@ -118,7 +118,7 @@ func (c *cloudCommand) dataDir() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return dirs.Cloud(), nil
+		return dirs.OwnCloud(), nil
 	}
 	dir, err := filepath.Abs(c.Data)
 	if err != nil {

@@ -56,6 +56,10 @@ func Find() (Dirs, error) {
 // Cloud is where the local cloud keeps its records and its sandboxes.
 func (d Dirs) Cloud() string { return filepath.Join(d.State, "cloud") }
 
+// OwnCloud is where a cloud that the user starts does so. The engine starts the
+// other one, and neither may keep the other from its folder.
+func (d Dirs) OwnCloud() string { return filepath.Join(d.State, "own-cloud") }
+
 // Private makes dir, and its parents where they are missing, so that only this
 // user may enter, and checks that of a folder that was there.
 func Private(dir string) error {
