@@ -19,7 +19,9 @@ type completionCommand struct {
 
 // Help is shown below the summary of "arenero completion --help".
 func (completionCommand) Help() string {
-	return `  bash   eval "$(arenero completion bash)"        in ~/.bashrc
+	return `Have the shell read it each time it starts:
+
+  bash   eval "$(arenero completion bash)"        in ~/.bashrc
   zsh    eval "$(arenero completion zsh)"         in ~/.zshrc, after compinit
   fish   arenero completion fish | source         in ~/.config/fish/config.fish`
 }
