@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/account"
 	"github.com/arenero/arenero/app/internal/awsauth"
 	"github.com/arenero/arenero/app/internal/hostconf"
@@ -31,7 +33,8 @@ func (d *Doctor) profiles(ctx context.Context, x *exam) {
 		x.fail(text("doctor.settings", "why", clean(err)), text("doctor.settings.remedy", "file", d.file.Path()))
 		return
 	}
-	x.auth = d.open(kept)
+	all := d.open(kept)
+	x.auth = all
 	d.choose(kept, x)
 	name := x.profile.Name
 	if !x.local && x.profile.Kind != "" {
@@ -42,7 +45,10 @@ func (d *Doctor) profiles(ctx context.Context, x *exam) {
 		if p.Name == name {
 			continue
 		}
-		id, err := x.auth.Identity(ctx, p.Profile)
+		id, err := all.Identity(ctx, p.Profile)
+		if keychain.ClassOf(err) == keychain.NoPassphrase {
+			continue // nobody asked for it, and the engine may well have it open
+		}
 		if err != nil {
 			x.warn(d.trouble(p.Profile, err))
 			continue
@@ -99,8 +105,46 @@ func (d *Doctor) choose(kept settings.Settings, x *exam) {
 	x.fail(text("doctor.no-profile", "profile", name), text("doctor.no-profile.remedy", "profile", name))
 }
 
+// borrow takes the credentials of a profile from the engine, where its keys are in
+// a vault that is open there and closed to us. It fails if it is closed there too.
+func (d *Doctor) borrow(ctx context.Context, x *exam) error {
+	cfg, err := x.auth.Config(ctx, x.profile)
+	if err != nil {
+		return err
+	}
+	_, closed := cfg.Credentials.Retrieve(ctx)
+	if keychain.ClassOf(closed) != keychain.NoPassphrase {
+		return nil // whoever uses them tells what else may be wrong
+	}
+	path, err := control.Path()
+	if err != nil {
+		return closed
+	}
+	client := control.NewClient(path) // which starts none: a new one has nothing open
+	defer client.Close()
+	raw, err := client.Profile(ctx, control.ProfileRequest{Action: control.ProfileEnv, Name: x.profile.Name}, func(control.ProfileEvent) error { return nil })
+	vars := map[string]string{}
+	if err != nil || json.Unmarshal(raw, &vars) != nil {
+		return closed
+	}
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "AWS_CA_BUNDLE"} {
+		if v := d.cfg.Env[name]; v != "" {
+			vars[name] = v
+		}
+	}
+	x.auth, x.profile.Kind = awsauth.New(awsauth.Deps{Env: vars}), awsauth.KindEnvironment
+	x.detail("signed_by", "engine")
+	return nil
+}
+
 // connect makes the clients for the profile that was asked for.
 func (d *Doctor) connect(ctx context.Context, x *exam) {
+	if x.own {
+		if err := d.borrow(ctx, x); keychain.ClassOf(err) == keychain.NoPassphrase {
+			x.warn(d.trouble(x.profile, err))
+			return
+		}
+	}
 	cfg, err := x.auth.Config(ctx, x.profile)
 	if err != nil {
 		x.fail(d.trouble(x.profile, err))
@@ -138,12 +182,7 @@ func (d *Doctor) connect(ctx context.Context, x *exam) {
 	id, err := x.auth.Identity(ctx, x.profile)
 	if err != nil {
 		x.api = nil
-		level := Fail
-		if keychain.ClassOf(err) == keychain.NoPassphrase { // the engine may have it open
-			level = Warn
-		}
-		what, remedy := d.trouble(x.profile, err)
-		x.problem(level, what, remedy)
+		x.fail(d.trouble(x.profile, err))
 		return
 	}
 	x.accountID, x.kind, x.arn = id.Account, id.Kind, id.ARN
