@@ -318,3 +318,46 @@ func TestDoctorBundleHasNoSecrets(t *testing.T) {
 		t.Errorf("settings.json: %s", got)
 	}
 }
+
+// Keys in a vault are used by way of the engine that has it open.
+func TestDoctorAsksTheEngineWithTheVault(t *testing.T) {
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newDoctorRig(t, startDoctorCloud(t, dir), newDoctorAccount(t))
+	r.write("pass", "correct horse\n", 0o600)
+	r.write("key", `{"AccessKeyId": "`+r.cloud.vars["AWS_ACCESS_KEY_ID"]+`", "SecretAccessKey": "`+r.cloud.vars["AWS_SECRET_ACCESS_KEY"]+`"}`, 0o600)
+	for _, args := range [][]string{
+		{"keychain", "use", "vault", "--passphrase-file", filepath.Join(r.home, "pass")},
+		{
+			"profiles", "add", "lab", "--kind", "keys", "--region", "us-east-1", "--key-file", filepath.Join(r.home, "key"), "--no-session",
+			"--endpoint", r.cloud.endpoint, "--template", "arenero-local",
+		},
+	} {
+		if out, err := r.command(args...).Output(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	status := func() map[string]string {
+		out := map[string]string{}
+		report, _ := r.doctor("--profile", "lab")
+		for _, c := range report.Checks {
+			out[c.Name] = c.Status
+		}
+		return out
+	}
+	open := status()
+	for _, name := range []string{"engine", "profiles", "region", "permissions", "template"} {
+		if open[name] != "OK" {
+			t.Errorf("%s is %s with the vault open", name, open[name])
+		}
+	}
+	if out, err := r.command("keychain", "lock").Output(); err != nil {
+		t.Fatalf("lock: %v: %s", err, out)
+	}
+	report, code := r.doctor("--profile", "lab")
+	if got, p := problemOf(report, "profiles", "doctor.vault"); got != "WARN" || p == nil || code != 0 {
+		t.Errorf("profiles is %s with %v and the vault closed, exit code %d", got, p, code)
+	}
+}
