@@ -127,7 +127,9 @@ func (h *Hosts) Install(ctx context.Context, host hostconf.Host, want HostEntry,
 		out.Argv = h.addArgv(spec)
 		out.Change = hostconf.Change{Target: hostconf.Target{Host: host, Scope: conn.Scope, Path: conn.File}, Action: hostconf.Insert}
 		out.Connection.ByHost = true
-		err = h.add(ctx, spec)
+		if err = h.add(ctx, spec); err == nil {
+			err = h.conf.Confirm(ctx, host, spec)
+		}
 	}
 	return out, errors.Join(err, h.keep(ctx, out.Connection, old, err == nil))
 }

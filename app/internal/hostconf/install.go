@@ -2,6 +2,7 @@ package hostconf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -222,6 +223,39 @@ func (c *Conf) wrote(ctx context.Context, t Target) (bool, error) {
 		return false, err
 	}
 	return slices.ContainsFunc(records, func(r hostfile.Record) bool { return !r.Removed && samePlace(r.Place, t.Place) }), nil
+}
+
+// Confirm fails if the entry that spec means is not in the file of the host,
+// which another program was to put there. A file that is too large to be read
+// tells nothing.
+func (c *Conf) Confirm(ctx context.Context, h Host, spec Spec) error {
+	spec, err := c.complete(h, spec)
+	if err != nil {
+		return err
+	}
+	value, shape, err := c.entry(h, spec)
+	if err != nil {
+		return err
+	}
+	t, _, err := c.target(h, spec)
+	if err != nil {
+		return err
+	}
+	found := false
+	r := c.request(t, "")
+	r.Change = func(doc []byte) (edit.Edit, error) {
+		f, err := edit.Get(doc, h.Grammar, t.Place)
+		found = f != nil && len(differing(plain(shape.lasting(value)).(map[string]any), f.Value)) == 0
+		return edit.Edit{}, err
+	}
+	_, err = c.store.Preview(ctx, r)
+	if e, ok := errors.AsType[*hostfile.Error](err); ok && (e.Kind == hostfile.TooBig || e.Kind == hostfile.Busy) {
+		return nil
+	}
+	if err == nil && !found {
+		err = &Error{Code: Busy, Text: text("hosts.err.file.gone", "path", t.Path, "title", h.Title)}
+	}
+	return ours(h, t.Path, err)
 }
 
 // Owner returns the id of the connection whose entry we put at t and did not

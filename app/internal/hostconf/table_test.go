@@ -118,7 +118,7 @@ func TestEveryTextIsThere(t *testing.T) {
 	for _, k := range []string{
 		"refused.bom", "refused.utf16", "refused.utf8", "refused.duplicate-key", "refused.not-an-object", "refused.anchors", "refused.not-a-document",
 		"refused.too-big", "refused.unproven", "file.busy", "file.read-only", "file.not-regular", "file.dangling", "file.loop", "file.too-big", "file.no-space",
-		"file.spoiled", "file.changed", "file.nothing",
+		"file.spoiled", "file.changed", "file.nothing", "file.gone",
 	} {
 		if !en.Has("hosts.err." + k) {
 			t.Errorf("there is no text hosts.err.%s", k)
