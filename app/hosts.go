@@ -61,7 +61,7 @@ func OpenHosts(ctx context.Context, cfg HostsConfig) (*Hosts, error) {
 		return nil, err
 	}
 	h := &Hosts{cfg: cfg, conf: conf, settings: settings.Open(dirs.Config)}
-	return h, conf.Recover(ctx)
+	return h, errors.Join(conf.Recover(ctx), h.settings.Recover())
 }
 
 // Language is the one that the user has chosen, "" if none.

@@ -2,6 +2,7 @@ package hostconf
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,11 +34,13 @@ func Open(o Options) (*Conf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conf{sys: o.System, store: store, memories: memories(filepath.Join(o.Dir, "entries"))}, nil
+	return &Conf{sys: o.System, store: store, memories: memories{filepath.Join(o.Dir, "entries"), store}}, nil
 }
 
 // Recover finishes what a crash left half done. Call it once at the start.
-func (c *Conf) Recover(ctx context.Context) error { return c.store.Recover(ctx) }
+func (c *Conf) Recover(ctx context.Context) error {
+	return errors.Join(c.store.Recover(ctx), c.memories.recover())
+}
 
 // Target returns the file and the place in it that spec means now.
 func (c *Conf) Target(h Host, spec Spec) (Target, error) {

@@ -1,6 +1,8 @@
 package hostconf_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -273,6 +275,26 @@ func TestNoSecretInAddresses(t *testing.T) {
 	}
 	if c.exists(cursorJSON) {
 		t.Errorf("something was written: %s", c.read(cursorJSON))
+	}
+}
+
+// TestKilledWritesLeaveNothing finds what a write of our records left.
+func TestKilledWritesLeaveNothing(t *testing.T) {
+	c := play(t, "linux")
+	c.install("cursor")
+	kept, err := os.ReadDir(filepath.Join(c.records, "entries"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("records: %v, %v", kept, err)
+	}
+	left := filepath.Join(c.records, "entries", "."+kept[0].Name()+".tmp-123")
+	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.conf.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadDir(filepath.Join(c.records, "entries")); err != nil || len(now) != 1 || now[0].Name() != kept[0].Name() {
+		t.Errorf("after a recovery: %v, %v", now, err)
 	}
 }
 

@@ -81,14 +81,14 @@ func (ins *install) run(ctx context.Context, dry bool) (Change, error) {
 		if was != nil {
 			next.Before = was.Fields
 		}
-		return e, c.memories.put(r.Path, t.Place, next)
+		return e, c.memories.put(ctx, r.Path, t.Place, next)
 	}
 	res, err := c.do(ctx, r, dry)
 	if err != nil {
 		return Change{}, err
 	}
 	if !dry {
-		if err := c.memories.put(r.Path, t.Place, now()); err != nil {
+		if err := c.memories.put(ctx, r.Path, t.Place, now()); err != nil {
 			return Change{}, err
 		}
 	}

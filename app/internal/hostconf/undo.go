@@ -83,7 +83,7 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	if dry {
 		return ch, nil
 	}
-	return ch, c.resync(t, file, base.MaxSize)
+	return ch, c.resync(ctx, t, file, base.MaxSize)
 }
 
 // takeOut is for a file that others have written since our last change.
@@ -116,7 +116,7 @@ func (c *Conf) last(ctx context.Context, file string) (*hostfile.Change, error) 
 }
 
 // resync remembers an entry as it is after an undo brought it to what it was.
-func (c *Conf) resync(t Target, file string, limit int64) error {
+func (c *Conf) resync(ctx context.Context, t Target, file string, limit int64) error {
 	if t.Place.Name == "" {
 		return nil
 	}
@@ -153,5 +153,5 @@ func (c *Conf) resync(t Target, file string, limit int64) error {
 			}
 		}
 	}
-	return c.memories.put(file, t.Place, next)
+	return c.memories.put(ctx, file, t.Place, next)
 }

@@ -1,6 +1,7 @@
 package hostconf
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/arenero/arenero/app/internal/atomicfile"
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
+	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
 	"github.com/arenero/arenero/app/internal/paths"
 )
 
@@ -26,7 +28,20 @@ type memory struct {
 
 // memories keeps one file for each entry, and keeps it when the entry is
 // removed, as that may be undone.
-type memories string
+type memories struct {
+	dir   string
+	store *hostfile.Store // has the lock that whoever writes them holds
+}
+
+// writing is the name of that lock.
+const writing = "entries"
+
+// recover removes what a write that was killed left, unless somebody writes.
+func (m memories) recover() error {
+	return m.store.TryAlone(writing, func() error {
+		return atomicfile.Sweep(m.dir, func(name string) bool { return filepath.Ext(name) == ".json" })
+	})
+}
 
 func (m memories) path(file string, p edit.Place) string {
 	key, err := json.Marshal([]any{file, p})
@@ -34,7 +49,7 @@ func (m memories) path(file string, p edit.Place) string {
 		panic(err)
 	}
 	sum := sha256.Sum256(key)
-	return filepath.Join(string(m), hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(m.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
 // get returns nil if there is none that can be read.
@@ -50,15 +65,16 @@ func (m memories) get(file string, p edit.Place) *memory {
 	return &out
 }
 
-func (m memories) put(file string, p edit.Place, what memory) error {
-	if err := paths.Private(string(m)); err != nil {
+func (m memories) put(ctx context.Context, file string, p edit.Place, what memory) error {
+	if err := paths.Private(m.dir); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteSync(m.path(file, p), raw, 0o600); err != nil {
+	err = m.store.Alone(ctx, writing, func() error { return atomicfile.WriteSync(m.path(file, p), raw, 0o600) })
+	if err != nil {
 		return fmt.Errorf("remember what was written: %w", err)
 	}
 	return nil

@@ -138,6 +138,24 @@ func (f *File) Change(ctx context.Context, edit func(*Settings) error) error {
 	return atomicfile.WriteSync(f.path, after, 0o600)
 }
 
+// Recover removes what a write that was killed left beside the file, unless
+// somebody writes it just now.
+func (f *File) Recover() error {
+	if _, err := os.Stat(filepath.Dir(f.path)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return err
+	}
+	defer lock.Close()
+	file, err := atomicfile.Target(f.path)
+	if err != nil {
+		return nil // whoever writes it says so
+	}
+	return atomicfile.Sweep(filepath.Dir(file), func(name string) bool { return name == filepath.Base(file) })
+}
+
 // read returns the settings, and the file as it is.
 func (f *File) read() (Settings, []byte, error) {
 	text, err := os.ReadFile(f.path)

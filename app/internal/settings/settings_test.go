@@ -170,6 +170,38 @@ func TestLockIsWaitedForAsLongAsTheContext(t *testing.T) {
 	}
 }
 
+// TestRecover removes what a killed write left, and nothing while somebody writes.
+func TestRecover(t *testing.T) {
+	f := file(t, `{"language": "es"}`)
+	left := filepath.Join(filepath.Dir(f.Path()), ".settings.json.tmp-123")
+	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := f.Change(t.Context(), func(*settings.Settings) error { return f.Recover() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("while another writes: %v", err)
+	}
+	if err := f.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("it is left: %v", err)
+	}
+	if s, err := f.Read(); err != nil || s.Language != "es" {
+		t.Errorf("settings: %+v, %v", s, err)
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	if err := settings.Open(none).Recover(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(none); !os.IsNotExist(err) {
+		t.Errorf("a folder was made: %v", err)
+	}
+}
+
 func file(t *testing.T, text string) *settings.File {
 	t.Helper()
 	f := settings.Open(t.TempDir())

@@ -48,6 +48,26 @@ func (s *Store) tryLock(name string) (func(), error) {
 	return func() { l.Unlock() }, nil
 }
 
+// Alone calls fn while no other of our processes does something of that name.
+func (s *Store) Alone(ctx context.Context, name string, fn func() error) error {
+	unlock, err := s.lock(ctx, name+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return fn()
+}
+
+// TryAlone is Alone for what may be left undone while another is at it.
+func (s *Store) TryAlone(name string, fn func() error) error {
+	unlock, err := s.tryLock(name + ".lock")
+	if err != nil || unlock == nil {
+		return err
+	}
+	defer unlock()
+	return fn()
+}
+
 // lockName is the name of the lock of a file. It is a hash, as paths are longer
 // than names may be.
 func lockName(key string) string {

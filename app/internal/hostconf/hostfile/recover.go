@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/arenero/arenero/app/internal/atomicfile"
 )
 
 // Recover ends what a crash left half done, in every file where no other of our
@@ -41,10 +42,7 @@ func (s *Store) Recover(ctx context.Context) error {
 		}))
 	}
 	errs = append(errs, s.journal(ctx, func(b *book) error {
-		left, err := filepath.Glob(filepath.Join(s.dir, "."+journalFile+".tmp-*"))
-		for _, path := range left {
-			err = errors.Join(err, os.Remove(path))
-		}
+		err := atomicfile.Sweep(s.dir, func(name string) bool { return name == journalFile })
 		return errors.Join(err, b.prune())
 	}))
 	return errors.Join(errs...)
