@@ -13,12 +13,12 @@ import (
 type runCommand struct {
 	asJSON
 	atProfile
-	Name     string        `short:"n" placeholder:"NAME" help:"A name to call it by, in place of its id."`
-	Timeout  time.Duration `placeholder:"TIME" help:"Its whole life, up to 8h. It can't be made longer later. The default is that of the profile, or 1h."`
-	Idle     time.Duration `placeholder:"TIME" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. The default is that of the profile, or never."`
-	Template string        `placeholder:"IMAGE" help:"Name or ARN of the image. The default is that of the profile; on this computer arenero-local."`
-	Version  string        `name:"template-version" placeholder:"VERSION" help:"Version of the image. The default is the newest that is active."`
-	Env      []string      `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable for all that runs in it. NAME alone takes that of this shell. May be repeated."`
+	Name     string         `short:"n" placeholder:"NAME" help:"A name to call it by, in place of its id."`
+	Timeout  *time.Duration `placeholder:"TIME" help:"Its whole life, up to 8h. It can't be made longer later. The default is that of the profile, or 1h."`
+	Idle     time.Duration  `placeholder:"TIME" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. The default is that of the profile, or never."`
+	Template string         `placeholder:"IMAGE" help:"Name or ARN of the image. The default is that of the profile; on this computer arenero-local."`
+	Version  string         `name:"template-version" placeholder:"VERSION" help:"Version of the image. The default is the newest that is active."`
+	Env      []string       `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable for all that runs in it. NAME alone takes that of this shell. May be repeated."`
 }
 
 // Help is shown below the summary of "arenero run --help".
@@ -59,14 +59,18 @@ func (c *runCommand) spec() (sandbox.Spec, error) {
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
+	var life time.Duration // 0 leaves it to the profile
+	if c.Timeout != nil {
+		if life = *c.Timeout; life <= 0 {
+			return sandbox.Spec{}, usagef("--timeout %s is no time to live", life)
+		}
+	}
 	spec := sandbox.Spec{
-		Profile: c.profile(), Template: c.Template, Version: c.Version, Timeout: c.Timeout, Idle: c.Idle, Name: c.Name, Env: env,
+		Profile: c.profile(), Template: c.Template, Version: c.Version, Timeout: life, Idle: c.Idle, Name: c.Name, Env: env,
 	}
 	switch {
-	case c.Timeout < 0:
-		return spec, usagef("--timeout %s is no time to live", c.Timeout)
-	case c.Idle > 0 && c.Idle >= cmp.Or(c.Timeout, time.Hour):
-		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, cmp.Or(c.Timeout, time.Hour))
+	case c.Idle > 0 && c.Idle >= cmp.Or(life, time.Hour):
+		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, cmp.Or(life, time.Hour))
 	case strings.ContainsAny(c.Name, ":/") || printable(c.Name) != c.Name:
 		return spec, usagef("--name %q has a colon, a slash or something that can't be printed", c.Name)
 	}
