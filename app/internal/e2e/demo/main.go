@@ -38,8 +38,8 @@ The code runs in a sandbox: a process tree of this computer that is kept from th
 `
 
 const outro = `
-That took %.1f s, and nothing of it runs any more. To give your own AI app such sandboxes,
-put the path of bin/arenero-bridge into its MCP configuration: README.md shows how.
+That took %.1f s, and nothing of it runs any more. To give your own AI app such sandboxes:
+bin/arenero hosts list names the apps that are here, and bin/arenero hosts install NAME connects one.
 `
 
 func run() error {
