@@ -391,12 +391,11 @@ func (w *writer) aValue() (edit.Object, []string) {
 }
 
 func TestPropertiesJSON(t *testing.T) {
-	const documents = 10_000
 	for _, g := range grammarsOfJSON {
 		t.Run(string(g), func(t *testing.T) {
 			t.Parallel()
 			updated := 0
-			for seed := range uint64(documents) {
+			for seed := range uint64(generated) {
 				w := newWriter(seed, g)
 				p := w.aPlace()
 				value, drop := w.aValue()
@@ -409,8 +408,8 @@ func TestPropertiesJSON(t *testing.T) {
 					updated++
 				}
 			}
-			if updated < documents/5 || updated > documents*4/5 {
-				t.Errorf("%d of %d documents had an entry", updated, documents)
+			if updated < generated/5 || updated > generated*4/5 {
+				t.Errorf("%d of %d documents had an entry", updated, generated)
 			}
 		})
 	}

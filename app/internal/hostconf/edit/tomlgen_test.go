@@ -11,9 +11,6 @@ import (
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 )
 
-// generated is how many documents each property is tested with.
-const generated = 10_000
-
 // A tomlWriter makes up documents that are valid and awkward.
 type tomlWriter struct {
 	*rand.Rand
