@@ -361,3 +361,24 @@ func TestDoctorAsksTheEngineWithTheVault(t *testing.T) {
 		t.Errorf("profiles is %s with %v and the vault closed, exit code %d", got, p, code)
 	}
 }
+
+// On a terminal the doctor says what takes long, and takes it away again.
+func TestDoctorOnATerminal(t *testing.T) {
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newDoctorRig(t, startDoctorCloud(t, dir), newDoctorAccount(t))
+	r.inAWS()
+	r.cloud.fault(t, `{"rules": [{"operation": "ListMicrovmImages", "delay_ms": 5000, "count": 1}]}`)
+	var env []string
+	for name, value := range r.vars {
+		env = append(env, name+"="+value)
+	}
+	c := newConsole(t, append(env, "TERM=xterm"), dir, "doctor")
+	c.expect(`\x1b\[KRegion\.\.\. [1-9][0-9]*s`)
+	c.expect(`\r\x1b\[KOK    Region \([0-9.]+ s\): us-east-1 answers`)
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
