@@ -147,8 +147,10 @@ func (h *Hosts) keep(ctx context.Context, conn, old settings.Connection, done bo
 			}
 		default:
 			s.Put(conn)
-			if old.ID != conn.ID {
-				s.Drop(old.ID)
+			for _, c := range slices.Clone(s.Connections) { // an installation that was killed leaves one more
+				if c.ID == old.ID && c.ID != conn.ID || c.ID != conn.ID && samePlace(c, conn) {
+					s.Drop(c.ID)
+				}
 			}
 		}
 		return nil
@@ -201,7 +203,7 @@ func (h *Hosts) plan(ctx context.Context, host hostconf.Host, want HostEntry) (c
 // those that the settings know, or, where they were lost, in the journal.
 func (h *Hosts) existing(ctx context.Context, target hostconf.Target, kept settings.Settings, conn settings.Connection) (settings.Connection, error) {
 	for _, c := range kept.Connections {
-		if c.Host == conn.Host && c.Scope == conn.Scope && c.Project == conn.Project && c.File == conn.File && c.Name == conn.Name {
+		if samePlace(c, conn) {
 			return c, nil
 		}
 	}
@@ -266,6 +268,7 @@ func (h *Hosts) Remove(ctx context.Context, host hostconf.Host, want HostEntry, 
 	spec := hostconf.Spec{Name: want.Name, Scope: want.Scope, Project: want.Project, Force: want.Force}
 	var out []HostChange
 	var gone []string // ids of connections
+	var lost []error
 	changes, err := h.conf.Remove(ctx, host, spec, dry)
 	for _, c := range changes {
 		change := HostChange{Change: c}
@@ -292,11 +295,21 @@ func (h *Hosts) Remove(ctx context.Context, host hostconf.Host, want HostEntry, 
 			out = append(out, change)
 		} else if e, ok := errors.AsType[*hostconf.Error](err); err != nil && !(ok && e.Code == hostconf.NothingThere) {
 			continue // it may be there yet
+		} else if conn.Scope != bundleScope {
+			change, failed := h.removeLost(ctx, host, conn, dry)
+			if failed != nil {
+				lost = append(lost, failed)
+				continue
+			}
+			out = append(out, change)
 		}
 		gone = append(gone, conn.ID)
 	}
 	if e, ok := errors.AsType[*hostconf.Error](err); ok && e.Code == hostconf.NothingThere && len(out) > 0 {
 		err = nil
+	}
+	if len(lost) > 0 {
+		err = errors.Join(append(lost, err)...)
 	}
 	if dry || len(gone) == 0 {
 		return out, err
@@ -381,6 +394,7 @@ func (h *Hosts) Status(ctx context.Context, host hostconf.Host, project string) 
 	for _, c := range kept.Connections {
 		if c.Host == host.ID {
 			out.Connections = append(out.Connections, c)
+			claim(out.Entries, c)
 		}
 	}
 	return out, err

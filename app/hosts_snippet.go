@@ -127,7 +127,7 @@ func (h *Hosts) Bundle(ctx context.Context, path string, want HostEntry) (settin
 		return settings.Connection{}, err
 	}
 	conn := settings.Connection{
-		Host: "claude-desktop", Scope: "bundle", File: path, Name: nameOf(want.Name), Toolsets: usual(want.Toolsets),
+		Host: "claude-desktop", Scope: bundleScope, File: path, Name: nameOf(want.Name), Toolsets: usual(want.Toolsets),
 		Profile: cmp.Or(want.Profile, kept.DefaultProfile, sandbox.ProfileLocal), Created: h.cfg.Clock.Now().UTC().Truncate(time.Second),
 	}
 	for _, c := range kept.Connections { // the same bundle once more is the same connection

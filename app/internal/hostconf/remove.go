@@ -52,7 +52,7 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 			continue
 		}
 		known = true
-		ch, err := c.remove(ctx, t, r.Made, r.Owner, running, dry)
+		ch, err := c.remove(ctx, removal{Target: t, made: r.Made, owner: r.Owner}, running, dry)
 		if err != nil {
 			errs = append(errs, ours(h, t.Path, err))
 			continue
@@ -60,7 +60,7 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 		done = append(done, ch)
 	}
 	if !known && only != nil && spec.Name != "" {
-		ch, err := c.remove(ctx, *only, nil, spec.Connection, running, dry)
+		ch, err := c.remove(ctx, removal{Target: *only, owner: spec.Connection}, running, dry)
 		if err != nil {
 			return nil, ours(h, only.Path, err)
 		}
@@ -74,13 +74,22 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 	return done, errors.Join(errs...)
 }
 
+// A removal is one entry that is to go.
+type removal struct {
+	Target
+	made  []byte // what [edit.Delete] needs
+	owner string
+	mine  func(value any) bool // looks at the entry, which stays if it says no; may be nil
+}
+
 // remove takes one entry out of one file.
-func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, running []string, dry bool) (Change, error) {
+func (c *Conf) remove(ctx context.Context, rm removal, running []string, dry bool) (Change, error) {
+	t := rm.Target
 	if err := c.quit(t.Host, running); err != nil {
 		return Change{}, err
 	}
 	ch := Change{Target: t, Dry: dry}
-	r := c.request(t, owner)
+	r := c.request(t, rm.owner)
 	r.Remove = true
 	if m := c.memories.get(r.Path, t.Place); m != nil {
 		r.Gone = m.Created
@@ -93,7 +102,13 @@ func (c *Conf) remove(ctx context.Context, t Target, made []byte, owner string, 
 		if err := t.Host.readable(doc); err != nil {
 			return edit.Edit{}, err
 		}
-		ps, err := edit.Delete(doc, r.Grammar, t.Place, made)
+		if rm.mine != nil {
+			f, err := edit.Get(doc, r.Grammar, t.Place)
+			if err != nil || f == nil || !rm.mine(f.Value) {
+				return edit.Edit{}, err
+			}
+		}
+		ps, err := edit.Delete(doc, r.Grammar, t.Place, rm.made)
 		if err != nil {
 			return edit.Edit{}, err
 		}
