@@ -31,11 +31,12 @@ type parrot struct {
 	started  chan struct{}
 	gone     chan error // how the context of a command ended
 	watch    chan sandbox.Snapshot
+	answers  chan string
 	asked    chan struct{} // how it is
 }
 
 func newParrot() *parrot {
-	p := &parrot{block: make(chan struct{}), started: make(chan struct{}, 100), gone: make(chan error, 100), watch: make(chan sandbox.Snapshot), asked: make(chan struct{}, 100)}
+	p := &parrot{block: make(chan struct{}), started: make(chan struct{}, 100), gone: make(chan error, 100), watch: make(chan sandbox.Snapshot), answers: make(chan string, 1), asked: make(chan struct{}, 100)}
 	close(p.block)
 	return p
 }

@@ -143,7 +143,7 @@ func parseKey(text string) (awsauth.Key, error) {
 			k.SessionToken = strings.TrimSpace(lines[2])
 		}
 	}
-	if k.AccessKeyID == "" || k.SecretAccessKey == "" || strings.ContainsAny(k.AccessKeyID, " =\t") {
+	if k.AccessKeyID == "" || k.SecretAccessKey == "" || strings.ContainsAny(k.AccessKeyID, " =[\t") {
 		return awsauth.Key{}, errNoKey
 	}
 	return k, nil
