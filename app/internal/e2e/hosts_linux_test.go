@@ -125,6 +125,33 @@ func TestHostsWholeWay(t *testing.T) {
 	}
 }
 
+// TestR91InspectorStartsOurServer runs the command that we print for the MCP
+// inspector, with its flag for terminals.
+func TestR91InspectorStartsOurServer(t *testing.T) {
+	need(t, "node")
+	inspector, err := filepath.Abs("../../../bridge/conformance/node_modules/.bin/mcp-inspector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(inspector); err != nil {
+		t.Fatal("the inspector is missing; run `make setup`")
+	}
+	buildBridge(t)
+	r := newEngineRig(t)
+	line, err := r.command("hosts", "print", "inspector").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "npx @modelcontextprotocol/inspector ")
+	if !ok {
+		t.Fatalf("printed: %s", line)
+	}
+	out, err := exec.Command("sh", "-c", "'"+inspector+"' --cli "+args+" --method tools/list").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"run_command"`) {
+		t.Errorf("inspector: %v\n%s", err, out)
+	}
+}
+
 var comment = regexp.MustCompile(`(?m)^\s*//.*$`)
 
 // entryOf reads our entry as a host would.
