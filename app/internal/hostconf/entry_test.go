@@ -385,6 +385,45 @@ func TestSeveralEntriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
+// TestEntriesOneByOneLeaveNoTrace takes out first the entry that came first, and
+// then the ones that stand in what it made.
+func TestEntriesOneByOneLeaveNoTrace(t *testing.T) {
+	tests := []struct{ id, file, before string }{
+		{"cursor", "~/.cursor/mcp.json", "{\"a\": 1}\n"},
+		{"cursor", "~/.cursor/mcp.json", "{\n  \"a\": 1\n}\n"},
+		{"cursor", "~/.cursor/mcp.json", ""},
+		{"cursor", "~/.cursor/mcp.json", someServer},
+		{"opencode", "~/.config/opencode/opencode.json", "{\n\t\"theme\": \"x\"\n}\n"},
+		{"codex", "~/.codex/config.toml", "a = 1"},
+		{"codex", "~/.codex/config.toml", "a = 1\n"},
+		{"codex", "~/.codex/config.toml", ""},
+		{"goose", "~/.config/goose/config.yaml", "a: 1\n"},
+		{"goose", "~/.config/goose/config.yaml", ""},
+	}
+	names := []string{"arenero", "two", "three"}
+	for _, tt := range tests {
+		c := play(t, "linux")
+		if tt.before != "" {
+			c.write(tt.file, tt.before)
+		}
+		for _, name := range names {
+			c.install(tt.id, func(s *hostconf.Spec) { s.Name, s.Connection = name, "c_"+name })
+		}
+		for _, name := range names {
+			if _, err := c.conf.Remove(t.Context(), host(t, tt.id), hostconf.Spec{Name: name}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tt.before == "" {
+			if c.exists(tt.file) {
+				t.Errorf("%s: what is left is %q", tt.id, c.read(tt.file))
+			}
+			continue
+		}
+		wantSame(t, tt.id, c.read(tt.file), tt.before)
+	}
+}
+
 func TestUndoAfterOthersWrote(t *testing.T) {
 	c := play(t, "linux")
 	c.write(cursorJSON, someServer)

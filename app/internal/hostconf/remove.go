@@ -46,7 +46,7 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 		errs  []error
 		known bool
 	)
-	for _, r := range records {
+	for i, r := range records {
 		t := Target{Host: h, Scope: r.Scope, Path: c.sys.asWritten(r.Path), Place: r.Place}
 		if r.Removed || spec.Name != "" && r.Place.Name != spec.Name || only != nil && (only.Path != t.Path || only.Scope != t.Scope) {
 			continue
@@ -58,6 +58,18 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 			continue
 		}
 		done = append(done, ch)
+		if dry || ch.Action != Delete {
+			continue
+		}
+		heir, err := c.handOver(ctx, t, r.Made)
+		if err != nil {
+			errs = append(errs, ours(h, t.Path, err))
+		}
+		for j := range records[i+1:] {
+			if next := &records[i+1+j]; heir != nil && next.Real == heir.Real && samePlace(next.Place, heir.Place) {
+				next.Made = heir.Made
+			}
+		}
 	}
 	if !known && only != nil && spec.Name != "" {
 		ch, err := c.remove(ctx, removal{Target: *only, owner: spec.Connection}, running, dry)

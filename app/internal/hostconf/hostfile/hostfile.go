@@ -173,6 +173,19 @@ func (s *Store) Written(ctx context.Context, f Filter) ([]Record, error) {
 	return out, err
 }
 
+// HandOver gives the entry of a record what the record says that made it. What
+// else is known of the entry stays.
+func (s *Store) HandOver(ctx context.Context, r Record) error {
+	return s.journal(ctx, func(b *book) error {
+		now := b.record(r.Real, r.Place)
+		if now == nil || now.Removed {
+			return nil
+		}
+		now.Made = r.Made
+		return b.putRecord(*now)
+	})
+}
+
 // History returns the changes that the filter takes and that can still be told
 // about, newest first.
 func (s *Store) History(ctx context.Context, f Filter) ([]Change, error) {
