@@ -85,10 +85,14 @@ func (f *Fleet) saveLocked(b *box, durable bool) error {
 		return fmt.Errorf("keep sandbox: %w", err)
 	}
 	if err := f.cfg.Store.Put(kindBox, b.Key, text, durable); err != nil {
-		return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the state of sandboxes can't be written down", Retryable: true, Err: err}
+		return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the state of sandboxes can't be written down", Hint: hintDisk, Retryable: true, Err: err}
 	}
 	return nil
 }
+
+// hintDisk is what to look at when nothing can be written: "arenero logs" has
+// the cause.
+const hintDisk = "look whether the disk is full or read-only; \"arenero logs\" tells more"
 
 // noteLocked writes down what is true whether it is written down or not.
 func (f *Fleet) noteLocked(b *box) {
@@ -104,7 +108,7 @@ func (f *Fleet) keepSecrets(key string, s secrets) error {
 		err = f.cfg.Secrets.Put(key, string(text))
 	}
 	if err != nil {
-		return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the key of a sandbox can't be kept", Retryable: true, Err: err}
+		return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the key of a sandbox can't be kept", Hint: hintDisk, Retryable: true, Err: err}
 	}
 	return nil
 }

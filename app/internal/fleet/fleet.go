@@ -85,9 +85,7 @@ func New(cfg Config) (*Fleet, error) {
 		changed: make(chan struct{}), poke: make(chan struct{}, 1),
 	}
 	f.base, f.stop = context.WithCancel(context.Background())
-	if err := f.load(); err != nil {
-		return nil, err
-	}
+	f.load()
 	return f, nil
 }
 

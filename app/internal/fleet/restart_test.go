@@ -28,6 +28,28 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// TestRestartWithBadRecords has the disk spoil two records: the fleet starts,
+// with all that can be read.
+func TestRestartWithBadRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		id := r.must("a", "echo").exit.Sandbox
+		for _, kind := range []string{"box", "run"} {
+			for key, text := range map[string]string{"of no kind": `7`, "of another": `{}`, "list": `[]`} {
+				if err := r.store.Put(kind, key, []byte(text), true); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.restart()
+		r.hold(lease("a"))
+		if res := r.must("a", "echo"); res.exit.Sandbox != id || r.cloud.runs != 1 {
+			t.Errorf("after a restart: in %s, %d creates", res.exit.Sandbox, r.cloud.runs)
+		}
+	})
+}
+
 // TestRestartAlone ends what nobody comes back for.
 func TestRestartAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

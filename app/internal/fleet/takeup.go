@@ -3,17 +3,19 @@ package fleet
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// load reads what an earlier engine left.
-func (f *Fleet) load() error {
+// load reads what an earlier engine left. A record that makes no sense keeps no
+// engine from starting: its sandbox is then nobody's. It stays in the store, for
+// it may be of a later version.
+func (f *Fleet) load() {
 	for key, text := range f.cfg.Store.All(kindBox) {
 		b := &box{made: make(chan struct{})}
 		if err := json.Unmarshal(text, &b.record); err != nil || b.Key != key {
-			return fmt.Errorf("read sandbox %s: %w", key, err)
+			f.log.Error("record of a sandbox makes no sense", "key", key, "err", err)
+			continue
 		}
 		b.profile, b.left = sandbox.Profile{Name: b.Profile}, true
 		f.boxes[key] = b
@@ -30,7 +32,8 @@ func (f *Fleet) load() error {
 	for id, text := range f.cfg.Store.All(kindRun) {
 		r := newRun(f, runRecord{})
 		if err := json.Unmarshal(text, &r.runRecord); err != nil || r.ID != id {
-			return fmt.Errorf("read call %s: %w", id, err)
+			f.log.Error("record of a call makes no sense", "id", id, "err", err)
+			continue
 		}
 		if r.box = f.boxes[r.Box]; r.box == nil {
 			f.dropRunLocked(id)
@@ -40,7 +43,6 @@ func (f *Fleet) load() error {
 		r.exit.Sandbox = r.box.ID
 		f.runs[id] = r
 	}
-	return nil
 }
 
 // takeUpLocked goes on with every sandbox where the last engine stopped: what
