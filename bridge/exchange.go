@@ -53,9 +53,6 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(time.Minute)) // whoever sends it that slowly gives up
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	if r.ContentLength > int64(h.maxBody) {
 		tooLarge(w, h.maxBody)
 		return nil, false
@@ -69,6 +66,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		http.Error(w, "the body can't be read", http.StatusBadRequest)
 		return nil, false
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, true
 }
 

@@ -40,6 +40,7 @@ const (
 	idleTime    = 30 * time.Minute
 	maxSessions = 10_000
 	keepAlive   = 15 * time.Second
+	slowest     = time.Minute
 )
 
 const headerSession = server.HeaderKeySessionID
@@ -51,6 +52,7 @@ type Handler struct {
 	lib      *server.StreamableHTTPServer
 	sessions *sessions
 	maxBody  int
+	slowest  time.Duration // a body may take
 
 	life context.Context // of calls; they outlive a shutdown by the grace period
 	end  context.CancelFunc
@@ -69,7 +71,7 @@ func (s *Server) HTTP(cfg HTTPConfig) (*Handler, error) {
 	}
 	life, end := context.WithCancel(context.Background())
 	h := &Handler{
-		srv: s, cfg: cfg, maxBody: orDefault(s.cfg.MaxMessage, maxBody),
+		srv: s, cfg: cfg, maxBody: orDefault(s.cfg.MaxMessage, maxBody), slowest: slowest,
 		life: life, end: end, idle: make(chan struct{}), streams: map[*http.Request]context.CancelFunc{},
 	}
 	h.sessions = newSessions(h)
@@ -166,6 +168,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.leave()
+	if r.ContentLength != 0 {
+		// Stays set until the body is read: what a refused request still owes is
+		// read after us, and would be waited for without end.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.slowest))
+	}
 	switch {
 	case r.Host != h.cfg.Host && !slices.Contains(h.cfg.Hosts, r.Host):
 		http.Error(w, "this server is "+h.cfg.Host+": write its address just so", http.StatusMisdirectedRequest)
