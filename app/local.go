@@ -20,6 +20,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"github.com/arenero/arenero/app/internal/atomicfile"
 	"github.com/arenero/arenero/app/internal/awsauth"
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/microvm"
@@ -90,7 +91,7 @@ func orNil(c *cloud) fleet.Cloud {
 
 // running returns the cloud that runs, or nil.
 func (l *local) running(ctx context.Context) (*cloud, error) {
-	text, err := os.ReadFile(filepath.Join(l.data, "running.json"))
+	text, err := atomicfile.Read(filepath.Join(l.data, "running.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -200,9 +201,9 @@ func (l *local) spawn(ctx context.Context) (note, error) {
 	}
 	defer out.Close()
 	defer in.Close()
-	sink, err := os.OpenFile(l.logFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	sink, err := atomicfile.Open(l.logFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return note{}, cloudDown("the local cloud has no log", err)
+		return note{}, &sandbox.Error{Code: sandbox.CloudDown, Msg: "the local cloud has no log", Hint: "look at " + l.logFile, Err: err}
 	}
 	defer sink.Close()
 	cmd := exec.Command(l.program, "cloud", "--socket", l.socket, "--data", l.data, "--json", "--idle-exit")
@@ -229,7 +230,7 @@ func (l *local) spawn(ctx context.Context) (note, error) {
 
 // lastWords is the last line that the cloud wrote to its log.
 func (l *local) lastWords() string {
-	text, err := os.ReadFile(l.logFile)
+	text, err := atomicfile.Read(l.logFile)
 	if err != nil {
 		return "it said nothing"
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/arenero/arenero/app/internal/atomicfile"
 	"github.com/arenero/arenero/app/internal/paths"
 )
 
@@ -47,7 +48,7 @@ func logDir() (string, error) {
 }
 
 func (l *LogFile) open() error {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := atomicfile.Open(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}

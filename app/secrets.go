@@ -34,7 +34,7 @@ func (s *secretFiles) Put(key, secret string) error {
 
 // Get returns the secret of key, "" if there is none.
 func (s *secretFiles) Get(key string) (string, error) {
-	text, err := os.ReadFile(s.path(key))
+	text, err := atomicfile.Read(s.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

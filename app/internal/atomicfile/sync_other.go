@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// dontWait has Open not wait for the other end of a pipe; no file is one here.
+const dontWait = 0
+
 // SyncDir does nothing: Windows writes the names of a folder by itself and has
 // no call to wait for it.
 func SyncDir(string) error { return nil }

@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// dontWait has Open not wait for the other end of a pipe.
+const dontWait = unix.O_NONBLOCK | unix.O_NOCTTY
+
 // SyncDir makes a rename in dir survive a power loss. Some file systems can't
 // sync a folder, and say so with EINVAL: there is nothing more to do there.
 func SyncDir(dir string) error {

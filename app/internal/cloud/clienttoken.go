@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"github.com/arenero/arenero/app/internal/atomicfile"
 )
 
 // tokenLife is how long a client token is known. AWS's limit is unknown; it
@@ -125,7 +126,7 @@ func (b *tokenBook) take(name string) (free func()) {
 // load reads one record from disk: tokens are looked up seldom, and there may
 // be many.
 func (b *tokenBook) load(name string) (*tokenRecord, error) {
-	data, err := os.ReadFile(b.store.path(dirTokens, name))
+	data, err := atomicfile.Read(b.store.path(dirTokens, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

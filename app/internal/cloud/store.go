@@ -68,7 +68,7 @@ func sign(f *os.File) error {
 // holder is the process that says in the lock file that it has it, or 0 where
 // that can't be read.
 func holder(path string) int {
-	b, err := os.ReadFile(path)
+	b, err := atomicfile.Read(path)
 	if err != nil {
 		return 0
 	}
@@ -140,7 +140,7 @@ func loadAll[T any](s *store, kind string, check func(name string, record T) err
 		}
 		path := filepath.Join(dir, e.Name())
 		var record T
-		data, err := os.ReadFile(path)
+		data, err := atomicfile.Read(path)
 		if err == nil {
 			err = json.Unmarshal(data, &record)
 		}
@@ -171,7 +171,7 @@ type keyRing struct {
 // use.
 func (s *store) keys() (keyRing, error) {
 	path := filepath.Join(s.dir, "keys.json")
-	data, err := os.ReadFile(path)
+	data, err := atomicfile.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return keyRing{}, fmt.Errorf("read keys: %w", err)
 	}

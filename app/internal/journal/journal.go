@@ -64,7 +64,7 @@ func Open(path string) (*Journal, error) {
 // closed from the start.
 func Read(path string) (*Journal, error) {
 	j := &Journal{path: path, records: map[string]map[string][]byte{}}
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
@@ -182,7 +182,7 @@ func (j *Journal) rewrite() error {
 	if err := atomicfile.WriteSync(j.path, text.Bytes(), mode); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
-	file, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, mode)
+	file, err := atomicfile.Open(j.path, os.O_WRONLY|os.O_APPEND, mode)
 	if err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}
