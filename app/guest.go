@@ -233,8 +233,13 @@ func guestError(err error) error {
 	if code, ok := guestCodes[a.Code]; ok {
 		e.Code = code
 	}
-	if a.Code == agent.CodeStarting {
+	switch a.Code {
+	case agent.CodeStarting:
 		e.Err = fleet.ErrStarting
+	case agent.CodeNoProgram:
+		e.Details = map[string]any{sandbox.DetailProgram: sandbox.ProgramMissing}
+	case agent.CodeNoExec:
+		e.Details = map[string]any{sandbox.DetailProgram: sandbox.ProgramNotExecutable}
 	}
 	return e
 }
@@ -259,4 +264,7 @@ var guestCodes = map[agent.Code]sandbox.Code{
 	agent.CodeTooBig:   sandbox.TooMuch,
 	agent.CodeTimeout:  sandbox.Timeout,
 	agent.CodeCanceled: sandbox.Canceled,
+
+	agent.CodeNoProgram: sandbox.Invalid,
+	agent.CodeNoExec:    sandbox.Invalid,
 }

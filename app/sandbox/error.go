@@ -46,6 +46,14 @@ const (
 	ConsentRequired Code = "owner_consent_required"
 )
 
+// DetailProgram is the key among the details of an Invalid that says what is
+// wrong with the program of an Exec.
+const (
+	DetailProgram        = "program"
+	ProgramMissing       = "missing"
+	ProgramNotExecutable = "not_executable"
+)
+
 // An Error may be shown to a person: Msg, Hint and Details hold no secrets.
 type Error struct {
 	Code       Code           `json:"code"`

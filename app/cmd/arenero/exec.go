@@ -28,7 +28,8 @@ type execCommand struct {
 // Help is shown below the summary of "arenero exec --help".
 func (execCommand) Help() string {
 	return `Standard input, output and error are passed on as they come, and so are Ctrl-C and other signals. The exit
-code is that of the command: 128 and the number of the signal that ended it, 124 if its time was up.
+code is that of the command: 128 and the number of the signal that ended it, 124 if its time was up, 127 if
+there is no such program, 126 if it can't be executed.
 Flags stand before the command. With --json its output is one object, cut at 100,000 characters.`
 }
 

@@ -22,6 +22,8 @@ const (
 	exitUsage  = 2 // it was asked for in a way that can't be understood
 
 	exitTimeout     = 124 // a command's time was up
+	exitNoExec      = 126 // it can't be executed, as shells have it
+	exitNoProgram   = 127 // it is not there
 	exitInterrupted = 130 // as of a program that Ctrl-C ends
 	exitPipe        = 141 // as of a program whose reader has gone
 )
@@ -126,7 +128,23 @@ func fail(err error, verb string, inJSON bool) {
 	case errors.Is(err, context.Canceled) || sandbox.CodeOf(err) == sandbox.Canceled:
 		os.Exit(exitInterrupted)
 	}
-	os.Exit(exitFailed)
+	os.Exit(programCode(err))
+}
+
+// programCode is the exit code for what a shell has codes for, of a program
+// that does not start, and that of any failure for the rest.
+func programCode(err error) int {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok {
+		return exitFailed
+	}
+	switch e.Details[sandbox.DetailProgram] {
+	case sandbox.ProgramMissing:
+		return exitNoProgram
+	case sandbox.ProgramNotExecutable:
+		return exitNoExec
+	}
+	return exitFailed
 }
 
 // message is err for a person. What is not ours has no details to hide here:

@@ -34,7 +34,10 @@ const (
 	CodeTooBig   Code = "too_big"   // more than is collected
 	CodeTimeout  Code = "timeout"   // ctx, or the time the call was given, ran out
 	CodeCanceled Code = "canceled"  // ctx was cancelled
-	CodeInternal Code = "internal"  // a bug, on one side or the other
+
+	CodeNoProgram Code = "no_program" // what is to run is not there
+	CodeNoExec    Code = "no_exec"    // or is no program
+	CodeInternal  Code = "internal"   // a bug, on one side or the other
 )
 
 // An Error is what every method of Client fails with. Msg and Hint hold no
@@ -76,6 +79,8 @@ const (
 	tokenKernel      = "kernel not ready:"
 	tokenReserve     = "disk_reserve"
 	tokenFull        = "disk_full"
+	tokenNoProgram   = "program not found"
+	tokenNoExec      = "program is not executable"
 )
 
 // translate is the one table from what gRPC says to a Code. f is what was seen
@@ -101,6 +106,12 @@ func translate(err error, f *facts) error {
 	switch s.Code() {
 	case codes.InvalidArgument:
 		e.Code = CodeInvalid
+		switch s.Message() {
+		case tokenNoProgram:
+			e.Code = CodeNoProgram
+		case tokenNoExec:
+			e.Code = CodeNoExec
+		}
 	case codes.NotFound:
 		e.Code = CodeNotFound
 	case codes.AlreadyExists:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,6 +154,31 @@ func TestProcessRefusals(t *testing.T) {
 	}
 	if n := len(r.s.processes.all()); n != 0 {
 		t.Errorf("%d processes after refusals", n)
+	}
+}
+
+// What a shell tells apart by exit codes 127 and 126, a client does by codes.
+func TestProgramThatDoesNotStart(t *testing.T) {
+	r := newRig(t, nil).run(nil)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "text"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := map[string]string{"PATH": dir + ":/usr/bin:/bin"}
+	var answered facts
+	answered.ended.Store(true)
+	for cmd, want := range map[string]Code{
+		"no-such-program": CodeNoProgram, "/no/such/program": CodeNoProgram, "a\x00b": CodeNoProgram, "folder": CodeNoProgram,
+		"/usr": CodeNoExec, "text": CodeNoExec, filepath.Join(dir, "text"): CodeNoExec, filepath.Join(dir, "text", "x"): CodeNoProgram,
+		"": CodeInvalid,
+	} {
+		err := translate(r.refused(&agentpb.StartRequest{Process: &agentpb.ProcessConfig{Cmd: cmd, Envs: path}}), &answered)
+		if got := CodeOf(err); got != want {
+			t.Errorf("%q: %v (%v), want %v", cmd, got, err, want)
+		}
 	}
 }
 

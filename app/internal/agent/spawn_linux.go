@@ -18,7 +18,8 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 var (
 	errNoProgram   = status.Error(codes.InvalidArgument, "cmd is empty")
-	errNotFound    = status.Error(codes.InvalidArgument, "program not found")
+	errNotFound    = status.Error(codes.InvalidArgument, tokenNoProgram)
+	errNoExec      = status.Error(codes.InvalidArgument, tokenNoExec)
 	errBadCwd      = status.Error(codes.InvalidArgument, "cwd is not an absolute path of a directory")
 	errBadEnv      = status.Error(codes.InvalidArgument, "envs has a name or value no process can have")
 	errBadArgument = status.Error(codes.InvalidArgument, "an argument has a NUL byte or all are too long")
@@ -60,25 +61,37 @@ func (s *spawn) program() (string, error) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(s.cwd, p)
 		}
-		if !executable(p) {
-			return "", errNotFound
-		}
-		return p, nil
+		return p, executable(p)
 	}
+	missing := errNotFound
 	for dir := range strings.SplitSeq(s.env["PATH"], ":") {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(s.cwd, dir)
 		}
-		if p := filepath.Join(dir, s.cmd); executable(p) {
+		p := filepath.Join(dir, s.cmd)
+		err := executable(p)
+		if err == nil {
 			return p, nil
 		}
+		if info, serr := os.Stat(p); serr == nil && info.Mode().IsRegular() {
+			missing = err // a later one may do
+		}
 	}
-	return "", errNotFound
+	return "", missing
 }
 
-func executable(p string) bool {
+// executable says why p is no program, as far as its mode tells.
+func executable(p string) error {
 	info, err := os.Stat(p)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return errNoExec
+	case err != nil:
+		return errNotFound
+	case !info.Mode().IsRegular(), info.Mode()&0o111 == 0:
+		return errNoExec
+	}
+	return nil
 }
 
 func (s *spawn) checkCwd() error {
@@ -138,8 +151,10 @@ func spawnError(err error) error {
 		return status.Error(codes.Internal, "the process could not be started")
 	}
 	switch no {
-	case unix.ENOENT, unix.ENOTDIR, unix.EACCES, unix.ENOEXEC, unix.EISDIR, unix.ELOOP, unix.ENAMETOOLONG:
+	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ENAMETOOLONG:
 		return errNotFound
+	case unix.EACCES, unix.ENOEXEC, unix.EISDIR:
+		return errNoExec
 	case unix.EINVAL, unix.E2BIG:
 		return errBadArgument
 	case unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE:
