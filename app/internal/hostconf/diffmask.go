@@ -3,6 +3,7 @@ package hostconf
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 )
@@ -29,14 +30,65 @@ var (
 
 // shownDiff is diff without the values of others.
 func shownDiff(path string, doc []byte, ps edit.Patches, created, removed bool) []DiffLine {
+	return shownOf(path, doc, ps, created, removed, nil)
+}
+
+// shownTheirs is shownDiff of an entry that others wrote: what goes and what
+// comes is hidden too, but for texts that are known to be ours.
+func shownTheirs(path string, doc []byte, ps edit.Patches, created, removed bool, ours []string) []DiffLine {
+	return shownOf(path, doc, ps, created, removed, func(text []byte) []byte {
+		out := mask(text, nil)
+		for _, s := range ours {
+			for at := 0; len(s) >= minOurs; at += len(s) {
+				i := bytes.Index(text[at:], []byte(s))
+				if i < 0 {
+					break
+				}
+				at += i
+				copy(out[at:], s)
+			}
+		}
+		return out
+	})
+}
+
+// minOurs is how long a text of ours is at least, lest it be part of another.
+const minOurs = 5
+
+// textsIn are the texts in a value that we wrote.
+func textsIn(value any) []string {
+	var out []string
+	switch v := plain(value).(type) {
+	case string:
+		out = append(out, v)
+	case []any:
+		for _, e := range v {
+			out = append(out, textsIn(e)...)
+		}
+	case map[string]any:
+		for _, e := range v {
+			out = append(out, textsIn(e)...)
+		}
+	}
+	return out
+}
+
+// shownOf is shownDiff where hide, if it is there, hides what is in patches.
+func shownOf(path string, doc []byte, ps edit.Patches, created, removed bool, hide func([]byte) []byte) []DiffLine {
 	if len(ps) == 0 {
 		return diff(path, doc, ps, created, removed)
+	}
+	if hide != nil {
+		ps = slices.Clone(ps)
+		for i := range ps {
+			ps[i].Old, ps[i].New = hide(ps[i].Old), hide(ps[i].New)
+		}
 	}
 	last := ps[len(ps)-1]
 	from := backLines(doc, bytes.LastIndexByte(doc[:ps[0].Offset], '\n')+1, diffAround)
 	to := forthLines(doc, int(last.Offset)+len(last.Old), diffAround+1)
 	if to-from > maxShown { // on one line, most likely
-		return bareDiff(path, ps)
+		return unmarked(bareDiff(path, ps))
 	}
 	// The lines before count, their content does not.
 	masked := make([]byte, 0, to-from)
@@ -68,6 +120,14 @@ func shownDiff(path string, doc []byte, ps edit.Patches, created, removed bool) 
 	return out
 }
 
+// unmarked has what was hidden shown as such.
+func unmarked(out []DiffLine) []DiffLine {
+	for i := range out {
+		out[i].Text = hiddenRun.ReplaceAllLiteralString(out[i].Text, hiddenText)
+	}
+	return out
+}
+
 // bareDiff is what patches put in and take away, for lines too long to look
 // through.
 func bareDiff(path string, ps edit.Patches) []DiffLine {
@@ -83,7 +143,8 @@ func bareDiff(path string, ps edit.Patches) []DiffLine {
 	return out
 }
 
-// mask hides the values in doc, but for what patches take away. It goes by
+// mask hides the values in doc, but for what patches take away, which is as they
+// have it. It goes by
 // lines, and where it can't tell what something is it hides it.
 func mask(doc []byte, ps edit.Patches) []byte {
 	out := bytes.Clone(doc)
@@ -93,7 +154,7 @@ func mask(doc []byte, ps edit.Patches) []byte {
 		at += len(line)
 	}
 	for _, p := range ps {
-		copy(out[p.Offset:], doc[p.Offset:int(p.Offset)+len(p.Old)])
+		copy(out[p.Offset:], p.Old)
 	}
 	return out
 }

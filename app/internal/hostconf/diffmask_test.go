@@ -70,3 +70,36 @@ func TestShownDiffOfAHugeLine(t *testing.T) {
 		t.Errorf("it is %.300s", got)
 	}
 }
+
+// TestEntriesOfOthersAreHiddenWhenTheyGo takes out, or over, an entry with a
+// secret that somebody else wrote, and takes that back.
+func TestEntriesOfOthersAreHiddenWhenTheyGo(t *testing.T) {
+	const doc = "{\n  \"mcpServers\": {\n    \"arenero\": {\n      \"command\": \"SECRET-cmd\",\n      \"env\": {\n        \"TOKEN\": \"SECRET\"\n      }\n    }\n  }\n}\n"
+	place := edit.Place{Keys: []string{"mcpServers"}, Name: "arenero"}
+	gone, err := edit.Delete([]byte(doc), edit.JSON, place, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, err := edit.Set([]byte(doc), edit.JSON, place, edit.Object{{Key: "command", Value: "/opt/arenero-bridge"}}, "env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{
+		"gone": text4(shownTheirs("f", []byte(doc), gone, false, false, nil)),
+		"over": text4(shownTheirs("f", []byte(doc), over.Patches, false, false, []string{"/opt/arenero-bridge"})),
+		"back": text4(shownTheirs("f", over.Patches.Apply([]byte(doc)), over.Patches.Reverse(), false, false, []string{"/opt/arenero-bridge"})),
+	} {
+		if strings.Contains(got, "SECRET") || strings.ContainsRune(got, hidden) || !strings.Contains(got, hiddenText) {
+			t.Errorf("%s: it tells\n%s", name, got)
+		}
+		if !strings.Contains(got, "TOKEN") || name != "gone" && !strings.Contains(got, "/opt/arenero-bridge") {
+			t.Errorf("%s: names are hidden\n%s", name, got)
+		}
+	}
+	long := []byte(`{"x":"` + strings.Repeat("y", maxShown) + `","arenero":{"env":"SECRET"}}`)
+	at := int64(strings.Index(string(long), `"arenero"`))
+	got := text4(shownTheirs("f", long, edit.Patches{{Offset: at, Old: long[at : len(long)-1]}}, false, false, nil))
+	if strings.Contains(got, "SECRET") || !strings.Contains(got, `"arenero"`) {
+		t.Errorf("on a long line: %.300s", got)
+	}
+}

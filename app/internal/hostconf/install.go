@@ -141,6 +141,9 @@ func (ins *install) edit(doc []byte) (edit.Edit, error) {
 		return edit.Edit{}, err
 	}
 	ins.change = Change{Action: action, Created: doc == nil, Diff: diff(t.Path, doc, e.Patches, doc == nil, false), Shown: shownDiff(t.Path, doc, e.Patches, doc == nil, false)}
+	if found != nil && (!ins.wrote || ins.c.memories.get(ins.c.sys.onDisk(t.Path), t.Place).hasMore(found.Value)) {
+		ins.change.Shown = shownTheirs(t.Path, doc, e.Patches, false, false, textsIn(ins.value))
+	}
 	return e, nil
 }
 

@@ -72,7 +72,7 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 		}
 	}
 	if !known && only != nil && spec.Name != "" {
-		ch, err := c.remove(ctx, removal{Target: *only, owner: spec.Connection}, running, dry)
+		ch, err := c.remove(ctx, removal{Target: *only, owner: spec.Connection, theirs: true}, running, dry)
 		if err != nil {
 			return nil, ours(h, only.Path, err)
 		}
@@ -89,9 +89,10 @@ func (c *Conf) Remove(ctx context.Context, h Host, spec Spec, dry bool) ([]Chang
 // A removal is one entry that is to go.
 type removal struct {
 	Target
-	made  []byte // what [edit.Delete] needs
-	owner string
-	mine  func(value any) bool // looks at the entry, which stays if it says no; may be nil
+	made   []byte // what [edit.Delete] needs
+	owner  string
+	theirs bool                 // somebody else wrote the entry
+	mine   func(value any) bool // looks at the entry, which stays if it says no; may be nil
 }
 
 // remove takes one entry out of one file.
@@ -103,8 +104,9 @@ func (c *Conf) remove(ctx context.Context, rm removal, running []string, dry boo
 	ch := Change{Target: t, Dry: dry}
 	r := c.request(t, rm.owner)
 	r.Remove = true
-	if m := c.memories.get(r.Path, t.Place); m != nil {
-		r.Gone = m.Created
+	wrote := c.memories.get(r.Path, t.Place)
+	if wrote != nil {
+		r.Gone = wrote.Created
 	}
 	r.Change = func(doc []byte) (edit.Edit, error) {
 		ch.Action, ch.Diff, ch.Shown, ch.Removed = None, nil, nil, false
@@ -129,6 +131,9 @@ func (c *Conf) remove(ctx context.Context, rm removal, running []string, dry boo
 			ch.Action, ch.Removed = Delete, r.Gone && ps.Len(int64(len(doc))) == 0
 			ch.Diff = diff(t.Path, doc, ps, false, ch.Removed)
 			ch.Shown = shownDiff(t.Path, doc, ps, false, ch.Removed)
+			if f, err := edit.Get(doc, r.Grammar, t.Place); rm.theirs || err != nil || f != nil && wrote.hasMore(f.Value) {
+				ch.Shown = shownTheirs(t.Path, doc, ps, false, ch.Removed, wrote.texts())
+			}
 		}
 		return edit.Edit{Patches: ps}, nil
 	}

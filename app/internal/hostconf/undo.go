@@ -71,6 +71,9 @@ func (c *Conf) undo(ctx context.Context, t Target, dry bool) (Change, error) {
 	if ch.Patches.Fit(old) {
 		ch.Diff = diff(t.Path, old, ch.Patches, false, gone)
 		ch.Shown = shownDiff(t.Path, old, ch.Patches, false, gone)
+		if last != nil && (last.Act == hostfile.Updated || last.Act == hostfile.Removed) { // what comes back may be somebody else's
+			ch.Shown = shownTheirs(t.Path, old, ch.Patches, false, gone, c.memories.get(file, t.Place).texts())
+		}
 	}
 	switch {
 	case !res.Changed:

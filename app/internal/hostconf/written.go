@@ -80,6 +80,29 @@ func (m memories) put(ctx context.Context, file string, p edit.Place, what memor
 	return nil
 }
 
+// hasMore reports whether an entry has fields that we did not write, which may
+// be of somebody who had it before us.
+func (m *memory) hasMore(value any) bool {
+	fields, ok := plain(value).(map[string]any)
+	if m == nil || !ok {
+		return true
+	}
+	for key := range fields {
+		if _, ours := m.Fields[key]; !ours {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are those that we wrote.
+func (m *memory) texts() []string {
+	if m == nil {
+		return nil
+	}
+	return textsIn(m.Fields)
+}
+
 // plain turns fields into what a JSON parser makes of them, to compare with.
 func plain(v any) any {
 	switch v := v.(type) {
