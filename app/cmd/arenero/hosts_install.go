@@ -25,7 +25,8 @@ type hostsInstallCommand struct {
 // Help is shown below the summary of "arenero hosts install --help".
 func (hostsInstallCommand) Help() string {
 	return `On a terminal it shows what will change, and asks. A second time it brings the entry up to date, and changes
-nothing if it is. "arenero hosts undo" restores the file to the byte.`
+nothing if it is. "arenero hosts undo" restores the file to the byte. That is also how an entry of somebody else comes
+back that --force has put ours in place of: "arenero hosts remove" takes out ours and restores nothing.`
 }
 
 // Run is "arenero hosts install".

@@ -19,7 +19,8 @@ type hostsRemoveCommand struct {
 // Help is shown below the summary of "arenero hosts remove --help".
 func (hostsRemoveCommand) Help() string {
 	return `Our entries go from every file of the app that they were ever put in, unless --scope or --name says which. Where
-nothing else has changed, the file is then what it was before, to the byte.`
+nothing else has changed, the file is then what it was before, to the byte. But where "install --force" put ours in
+place of somebody else's entry, "arenero hosts undo" brings that back, and this does not.`
 }
 
 // Run is "arenero hosts remove".

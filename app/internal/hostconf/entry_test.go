@@ -487,7 +487,14 @@ func TestValuesOfOthersAreNotShown(t *testing.T) {
 		t.Fatalf("a removal says %+v, %v", chs, err)
 	}
 	check("a removal", chs[0])
-	check("an installation", c.install("cursor"))
+	over := c.install("cursor")
+	check("an installation", over)
+	if !slices.ContainsFunc(over.Warnings, func(w hostconf.Text) bool { return w.Key == "hosts.warn.taken-over" }) {
+		t.Errorf("it does not say that the entry was somebody's: %+v", over.Warnings)
+	}
+	if again := c.install("cursor"); slices.ContainsFunc(again.Warnings, func(w hostconf.Text) bool { return w.Key == "hosts.warn.taken-over" }) {
+		t.Errorf("it says so of ours: %+v", again.Warnings)
+	}
 	undo, err := c.conf.Undo(t.Context(), host(t, "cursor"), hostconf.Spec{}, true)
 	if err != nil {
 		t.Fatal(err)

@@ -140,6 +140,9 @@ func (ins *install) edit(doc []byte) (edit.Edit, error) {
 	if ins.lists, err = ins.c.listed(h, doc, t.Place.Name); err != nil {
 		return edit.Edit{}, err
 	}
+	if found != nil && !ins.wrote && !startsOurs(found.Value, ins.spec) {
+		ins.lists = append(ins.lists, text("hosts.warn.taken-over", "name", t.Place.Name, "id", h.ID))
+	}
 	ins.change = Change{Action: action, Created: doc == nil, Diff: diff(t.Path, doc, e.Patches, doc == nil, false), Shown: shownDiff(t.Path, doc, e.Patches, doc == nil, false)}
 	if found != nil && (!ins.wrote || ins.c.memories.get(ins.c.sys.onDisk(t.Path), t.Place).hasMore(found.Value)) {
 		ins.change.Shown = shownTheirs(t.Path, doc, e.Patches, false, false, textsIn(ins.value))
