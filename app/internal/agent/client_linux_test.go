@@ -57,7 +57,7 @@ func TestClientProcess(t *testing.T) {
 		{"signal", script("kill -9 $$"), "", "", Exit{Code: 137, Signal: 9}, ""},
 		{"environment", Command{Path: "/bin/bash", Args: []string{"-c", "echo $A $PWD"}, Env: map[string]string{"A": "b"}, Dir: "/tmp"}, "b /tmp\n", "", Exit{}, ""},
 		{"timeout", Command{Path: "sleep", Args: []string{"60"}, Timeout: 50 * time.Millisecond}, "", "", Exit{Code: 143, Signal: 15, TimedOut: true}, ""},
-		{"not there", Command{Path: "no-such-program"}, "", "", Exit{}, CodeInvalid},
+		{"not there", Command{Path: "no-such-program"}, "", "", Exit{}, CodeNoProgram},
 		{"no user", Command{Path: "true", User: "stranger"}, "", "", Exit{}, CodeInvalid},
 		{"root", Command{Path: "true", User: "root"}, "", "", Exit{}, CodeDenied},
 	}
