@@ -469,7 +469,7 @@ func TestA23_NoOtherFileInTheHostsFolder(t *testing.T) {
 
 func TestA25_NothingMovesBetweenScopes(t *testing.T) {
 	c := play(t, "linux")
-	project := "/home/ana/work/site"
+	project := "/home/ana/src/site"
 	workspace := `{"servers":{"local":{"type":"stdio","command":"${workspaceFolder}/bin/x"}}}`
 	c.write(project+"/.vscode/mcp.json", workspace)
 	c.install("vscode")

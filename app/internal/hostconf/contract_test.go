@@ -86,7 +86,7 @@ func (c *computer) systemLines(s string) string {
 
 // ready makes all that a host asks for besides being installed.
 func (c *computer) ready() {
-	c.mkdir(c.where("~/work/site"))
+	c.mkdir(c.where("~/src/site"))
 	c.mkdir(c.where(map[string]string{
 		"linux": "~/.config/JetBrains/GoLand2025.3", "darwin": "~/Library/Application Support/JetBrains/GoLand2025.3", "windows": "R:/JetBrains/GoLand2025.3",
 	}[c.sys.OS]))
@@ -105,7 +105,7 @@ func eachFixture(t *testing.T, test func(t *testing.T, c *computer, f *fixture, 
 				c := play(t, goos)
 				c.ready()
 				spec := c.spec()
-				spec.Project = c.where("~/work/site")
+				spec.Project = c.where("~/src/site")
 				target, err := c.conf.Target(h, spec)
 				if err != nil {
 					t.Fatal(err)
@@ -270,7 +270,7 @@ func TestContractFromNothing(t *testing.T) {
 				c.ready()
 				there := c.tree()
 				spec := c.spec()
-				spec.Project = c.where("~/work/site")
+				spec.Project = c.where("~/src/site")
 				ch, err := c.conf.Install(t.Context(), h, spec, false)
 				if err != nil || !ch.Created || ch.Action != hostconf.Insert {
 					t.Fatalf("install says %+v (%v)", ch, err)

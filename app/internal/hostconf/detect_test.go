@@ -73,9 +73,9 @@ func TestNothingIsWrittenForAHostThatIsNotThere(t *testing.T) {
 		h := host(t, fact.id)
 		for _, goos := range []string{"linux", "darwin", "windows"} {
 			c := play(t, goos)
-			c.mkdir(c.where("~/work/site"))
+			c.mkdir(c.where("~/src/site"))
 			spec := c.spec()
-			spec.Force, spec.Project = false, c.where("~/work/site")
+			spec.Force, spec.Project = false, c.where("~/src/site")
 			_, err := c.conf.Install(t.Context(), h, spec, false)
 			want := hostconf.NotInstalled
 			if !h.On(goos) {

@@ -128,10 +128,10 @@ func TestNewerLayoutOfOpencode(t *testing.T) {
 }
 
 func TestLocalScopeOfClaudeCode(t *testing.T) {
-	for goos, keys := range map[string][]string{"linux": {"/home/ana/work/site"}, "windows": {`C:\\Users\\ana\\work\\site`, "C:/Users/ana/work/site"}} {
+	for goos, keys := range map[string][]string{"linux": {"/home/ana/src/site"}, "windows": {`C:\\Users\\ana\\src\\site`, "C:/Users/ana/src/site"}} {
 		for _, key := range keys {
 			c := play(t, goos)
-			folder := c.where("~/work/site")
+			folder := c.where("~/src/site")
 			c.mkdir(folder)
 			before := "{\n  \"projects\": {\n    \"" + key + "\": {\n      \"allowedTools\": []\n    }\n  }\n}\n"
 			c.write(claudeJSON, before)

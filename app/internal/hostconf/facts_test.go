@@ -155,7 +155,7 @@ func (f fact) check(t *testing.T, c *computer, h hostconf.Host, path string) {
 	} else if err == nil {
 		t.Errorf("the file is %q, want none", target.Path)
 	}
-	project := c.where("~/work/site")
+	project := c.where("~/src/site")
 	c.mkdir(project)
 	for scope, rel := range map[string]string{hostconf.Project: f.project, hostconf.Local: f.local} {
 		spec := spec
@@ -166,7 +166,7 @@ func (f fact) check(t *testing.T, c *computer, h hostconf.Host, path string) {
 			}
 			continue
 		}
-		want := c.where("~/work/site/" + rel)
+		want := c.where("~/src/site/" + rel)
 		if strings.HasPrefix(rel, "~") {
 			want = c.where(rel)
 		}

@@ -68,9 +68,9 @@ func TestR76_ShapeAndRestOfClaudeDesktopsFile(t *testing.T) {
 func seedShape(t *testing.T, id, rel, want string) {
 	t.Helper()
 	c := play(t, "linux")
-	c.mkdir("~/work/site")
-	ch := c.install(id, func(s *hostconf.Spec) { s.Scope, s.Project = hostconf.Project, "/home/ana/work/site/" })
-	if ch.Path != "/home/ana/work/site/"+rel {
+	c.mkdir("~/src/site")
+	ch := c.install(id, func(s *hostconf.Spec) { s.Scope, s.Project = hostconf.Project, "/home/ana/src/site/" })
+	if ch.Path != "/home/ana/src/site/"+rel {
 		t.Errorf("the file is %s", ch.Path)
 	}
 	wantSame(t, "the file", c.read(ch.Path), strings.TrimPrefix(want, "\n"))
