@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arenero/arenero/app/internal/hostconf"
 )
@@ -64,7 +65,9 @@ func play(t *testing.T, goos string) *computer {
 // open makes conf anew, as another run of the program does.
 func (c *computer) open() {
 	c.t.Helper()
-	conf, err := hostconf.Open(hostconf.Options{Dir: c.records, System: c.sys, Settle: -1, Fail: func(step string) {
+	// No time at all would find a file open that a program which another test is
+	// just starting has not closed yet.
+	conf, err := hostconf.Open(hostconf.Options{Dir: c.records, System: c.sys, Settle: 10 * time.Millisecond, Fail: func(step string) {
 		if c.fail != nil {
 			c.fail(step)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
 )
@@ -105,7 +106,7 @@ func newKill(t *testing.T, content string, link bool) *kill {
 		must(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	var err error
-	k.store, err = hostfile.Open(hostfile.Options{Dir: k.dir, Settle: -1})
+	k.store, err = hostfile.Open(hostfile.Options{Dir: k.dir, Settle: 10 * time.Millisecond})
 	must(t, err)
 	return k
 }

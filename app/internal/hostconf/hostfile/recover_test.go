@@ -92,7 +92,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			s, err := hostfile.Open(hostfile.Options{Dir: r.state, Settle: -1})
+			s, err := hostfile.Open(hostfile.Options{Dir: r.state, Settle: 10 * time.Millisecond})
 			if err != nil {
 				t.Error(err)
 				return
