@@ -68,13 +68,15 @@ func (k *systemKey) do(ctx context.Context, op string, call func() error) error 
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		defer k.busy.Store(false)
-		done <- guard(func() error {
+		err := guard(func() error {
 			if err := probe(ctx); err != nil {
 				return err
 			}
 			return call()
 		})
+		// First, so that whoever gets the answer may call again at once.
+		k.busy.Store(false)
+		done <- err
 	}()
 	select {
 	case err := <-done:
