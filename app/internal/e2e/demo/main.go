@@ -39,7 +39,7 @@ The code runs in a sandbox: a process tree of this computer that is kept from th
 
 const outro = `
 That took %.1f s, and nothing of it runs any more. To give your own AI app such sandboxes:
-bin/arenero hosts list names the apps that are here, and bin/arenero hosts install NAME connects one.
+bin/arenero hosts list names the apps there are, bin/arenero hosts install NAME connects one.
 `
 
 func run() error {
