@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/journal"
 	"github.com/arenero/arenero/app/internal/paths"
@@ -40,7 +41,7 @@ var ErrRunning = errors.New("an engine is running already")
 // An App is an engine.
 type App struct {
 	cfg    Config
-	lock   *os.File
+	lock   *filelock.Lock
 	store  *journal.Journal
 	fleet  *fleet.Fleet
 	ln     net.Listener
@@ -92,7 +93,11 @@ func (a *App) take(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.lock, err = lockFile(filepath.Join(dirs.State, "engine.lock")); err != nil {
+	a.lock, err = filelock.Try(filepath.Join(dirs.State, "engine.lock"))
+	if errors.Is(err, filelock.ErrTaken) {
+		return ErrRunning
+	}
+	if err != nil {
 		return err
 	}
 	if err := a.join(dirs); err != nil {

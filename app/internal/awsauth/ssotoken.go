@@ -19,13 +19,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sso"
 	"github.com/aws/aws-sdk-go-v2/service/ssooidc"
-	"github.com/gofrs/flock"
 
 	"github.com/arenero/arenero/app/internal/atomicfile"
+	"github.com/arenero/arenero/app/internal/filelock"
 )
-
-// lockPoll is how often a lock that another process has is tried again.
-const lockPoll = 50 * time.Millisecond
 
 // An ssoToken is a login to IAM Identity Center, in the form that the AWS CLI
 // keeps it.
@@ -282,8 +279,8 @@ func (s *ssoSource) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
 		return nil, fmt.Errorf("lock the login of AWS profile %s: %w", s.profile, err)
 	}
-	l := flock.New(s.file+".lock", flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
+	l, err := filelock.Wait(ctx, s.file+".lock")
+	if err != nil {
 		return nil, fmt.Errorf("lock the login of AWS profile %s: %w", s.profile, err)
 	}
 	return func() { l.Close() }, nil

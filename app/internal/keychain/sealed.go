@@ -14,12 +14,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"filippo.io/age"
-	"github.com/gofrs/flock"
 
 	"github.com/arenero/arenero/app/internal/atomicfile"
+	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/paths"
 )
 
@@ -218,16 +217,14 @@ func (s *Sealed) sealFor(key *age.X25519Identity) error {
 
 func (s *Sealed) recipient() string { return filepath.Join(s.dir, "recipient") }
 
-const lockPoll = 5 * time.Millisecond
-
 // lock makes this the only one that changes secrets or the key.
 func (s *Sealed) lock(ctx context.Context) (unlock func(), err error) {
 	if err := paths.Private(s.dir); err != nil {
 		return nil, err
 	}
-	l := flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
-		return nil, fmt.Errorf("lock secrets: %w", err)
+	l, err := filelock.Wait(ctx, filepath.Join(s.dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("change secrets: %w", err)
 	}
 	return func() { l.Close() }, nil
 }

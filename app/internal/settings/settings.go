@@ -15,9 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/arenero/arenero/app/internal/atomicfile"
+	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/paths"
 )
 
@@ -99,10 +98,6 @@ func Open(dir string) *File { return &File{filepath.Join(dir, "settings.json")} 
 // Path is where the file is, for people.
 func (f *File) Path() string { return f.path }
 
-// lockPoll is how often a taken lock is tried again. Whoever has it lets go
-// within milliseconds.
-const lockPoll = 5 * time.Millisecond
-
 // Read returns the settings as they are now: none where there is no file.
 func (f *File) Read() (Settings, error) {
 	s, _, err := f.read()
@@ -116,9 +111,9 @@ func (f *File) Change(ctx context.Context, edit func(*Settings) error) error {
 	if err := paths.Private(filepath.Dir(f.path)); err != nil {
 		return err
 	}
-	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
-		return fmt.Errorf("lock settings: %w", err)
+	lock, err := filelock.Wait(ctx, f.path+".lock")
+	if err != nil {
+		return fmt.Errorf("change settings: %w", err)
 	}
 	defer lock.Close()
 	s, before, err := f.read()
@@ -144,8 +139,11 @@ func (f *File) Recover() error {
 	if _, err := os.Stat(filepath.Dir(f.path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLock(); err != nil || !ok {
+	lock, err := filelock.Try(f.path + ".lock")
+	if errors.Is(err, filelock.ErrTaken) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	defer lock.Close()

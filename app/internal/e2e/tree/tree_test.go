@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"app/internal/cloud/dataplane":   {},
 	"app/internal/desktop":           {},
 	"app/internal/egress":            {},
+	"app/internal/filelock":          {},
 	"app/internal/fleet":             {"app/sandbox"},
 	"app/internal/hostconf":          {"app/internal/hostconf/edit", "app/internal/hostconf/hostfile", "assets"},
 	"app/internal/hostconf/edit":     {},
@@ -61,8 +62,8 @@ var arrows = map[string][]string{
 	"bridge/tools":                   {"bridge", "app/control", "app/sandbox", "assets"},
 }
 
-// anyone may import these two: they know nothing of the product.
-var anyone = []string{"app/internal/atomicfile", "app/internal/paths"}
+// anyone may import these: they know nothing of the product.
+var anyone = []string{"app/internal/atomicfile", "app/internal/filelock", "app/internal/paths"}
 
 // free are the folders of whole-program tests and their programs, which join
 // whatever they test.
@@ -83,7 +84,7 @@ var owners = map[string][]string{
 	"github.com/go-jose/go-jose/v4":      {"app/internal/cloud/dataplane"},
 	"github.com/go-json-experiment/json": {"app/internal/hostconf/edit"},
 	"github.com/goccy/go-yaml":           {"app/internal/hostconf/edit"},
-	"github.com/gofrs/flock":             {"app/internal/awsauth", "app/internal/hostconf/hostfile", "app/internal/keychain", "app/internal/settings"},
+	"github.com/gofrs/flock":             {"app/internal/filelock", "app/internal/hostconf/hostfile"},
 	"github.com/godbus/dbus/v5":          {"app/internal/desktop", "app/internal/keychain"},
 	"github.com/google/uuid":             {"*"},
 	"github.com/pelletier/go-toml/v2":    {"app/internal/hostconf/edit"},
