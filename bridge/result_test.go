@@ -318,7 +318,7 @@ func tokens(t *testing.T, h *host, late <-chan func()) {
 			r := h.hear()
 			if r.ID != nil {
 				if r.Error != nil || r.Result.IsError {
-					t.Errorf("token %s: %s", token, r.line)
+					t.Fatalf("token %s: %s", token, r.line)
 				}
 				break
 			}

@@ -69,7 +69,7 @@ type loop struct {
 
 	mu      sync.Mutex
 	running map[string]*request // by ID as written
-	refused int
+	unnamed int // entries in running that no host can name
 	closing bool
 	idle    chan struct{} // gets a value when running becomes empty
 }
@@ -153,10 +153,7 @@ func (l *loop) serve(ctx context.Context, m *message, line []byte) {
 // is written beside the reader, which must see the end of input even if the host
 // has stopped reading.
 func (l *loop) refuse(id json.RawMessage, bad *rpcError) {
-	l.mu.Lock()
-	l.refused++
-	r := &request{key: fmt.Sprint("refused ", l.refused)} // no ID looks like that
-	l.mu.Unlock()
+	r := &request{key: l.nameless()}
 	if l.register(r) != nil {
 		return // too many wait to be written already
 	}
@@ -164,6 +161,25 @@ func (l *loop) refuse(id json.RawMessage, bad *rpcError) {
 		defer l.done(r)
 		l.out.write(failureAnswer(id, bad))
 	}()
+}
+
+// nameless returns a new key for running that no ID looks like.
+func (l *loop) nameless() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unnamed++
+	return fmt.Sprint("unnamed ", l.unnamed)
+}
+
+// release gives the ID of a request free. It goes ahead of the answer: a host
+// that has read that may use the ID again, and there is nothing to cancel.
+func (l *loop) release(r *request) {
+	key := l.nameless()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.running, r.key)
+	r.key = key
+	l.running[key] = r
 }
 
 func (l *loop) register(r *request) *rpcError {
@@ -206,6 +222,7 @@ func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 	}
 	if ok && !r.cancelled.Load() {
 		sess.flush()
+		l.release(r)
 		l.out.write(a)
 	}
 }
