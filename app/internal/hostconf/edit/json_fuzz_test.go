@@ -17,7 +17,7 @@ func FuzzJSON(f *testing.F) {
 			f.Add([]byte(w.document(p)), uint8(i), strings.Join(p.Keys, "/"), p.Name, p.List)
 		}
 	}
-	for _, doc := range []string{"", "null", "[", `{"mcpServers":[1,]}`, "{}/*", mark + mark, "\xff\xfe{\x00", "{,}", "{\"a\":1}//", "/**/{}"} {
+	for _, doc := range []string{"", "null", "[", `{"mcpServers":[1,]}`, "{}/*", mark + mark, "\xff\xfe{\x00", "{,}", "{\"a\":1}//", "/**/{}", `{"\u,065":0}`} {
 		f.Add([]byte(doc), uint8(2), "mcpServers", "arenero", "")
 	}
 	f.Fuzz(func(t *testing.T, in []byte, n uint8, keys, name, list string) {

@@ -104,7 +104,7 @@ func (p *treeParser) value() *tree {
 	t := &tree{raw: p.next()}
 	closing := map[string]string{"{": "}", "[": "]"}[t.raw]
 	if closing == "" {
-		if t.raw == "" || strings.Contains("]}:,", t.raw) || !json.Valid([]byte(strings.ToValidUTF8(t.raw, "?"))) {
+		if t.raw == "" || strings.Contains("]}:,", t.raw) || !scalar(t.raw) {
 			return nil
 		}
 		return t
@@ -124,7 +124,7 @@ func (p *treeParser) value() *tree {
 		}
 		if t.raw == "{" {
 			key := p.next()
-			if !strings.HasPrefix(key, `"`) || p.next() != ":" {
+			if !strings.HasPrefix(key, `"`) || !scalar(key) || p.next() != ":" {
 				return nil
 			}
 			t.keys = append(t.keys, key)
@@ -136,6 +136,8 @@ func (p *treeParser) value() *tree {
 		t.items = append(t.items, item)
 	}
 }
+
+func scalar(token string) bool { return json.Valid([]byte(strings.ToValidUTF8(token, "?"))) }
 
 // said returns what a string says; one that is not Unicode says nothing that
 // others could.
