@@ -40,7 +40,7 @@ func (c *cloud) Image(ctx context.Context, template string) (string, error) {
 	template = cmp.Or(template, c.image)
 	switch {
 	case template == "":
-		return "", &sandbox.Error{Code: sandbox.NoTemplate, Msg: "no image is configured", Hint: "set RAYITO_TEMPLATE, or pick one in the tray"}
+		return "", &sandbox.Error{Code: sandbox.NoTemplate, Msg: "no image is configured", Hint: "set RAYITO_TEMPLATE, or the template of the profile: \"arenero profiles edit NAME --template IMAGE\""}
 	case strings.HasPrefix(template, "arn:"):
 		return template, nil
 	}

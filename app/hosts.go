@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -247,7 +248,7 @@ func (h *Hosts) check(want HostEntry) error {
 			return err
 		}
 		if _, ok := known.Profile(want.Profile); !ok {
-			return invalid("verb.hosts.profile", "profile", want.Profile)
+			return invalid("verb.hosts.profile", "profile", want.Profile, "have", strings.Join(append([]string{sandbox.ProfileLocal}, profileNames(known)...), ", "))
 		}
 	}
 	if want.HTTP == "" && h.cfg.System.OS == runtime.GOOS {

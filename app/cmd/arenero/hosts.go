@@ -57,7 +57,7 @@ func (f atEntry) entry() (app.HostEntry, error) {
 // An asEntry is the flags that say what an entry is to be.
 type asEntry struct {
 	atEntry
-	Profile  string   `placeholder:"NAME" help:"Where its sandboxes run: local is this computer, which is the default; environment is what the app's environment says."`
+	Profile  string   `placeholder:"NAME" help:"Where its sandboxes run: local is this computer, which is the default; environment is what the app's environment says; others are those that \"arenero profiles list\" shows."`
 	Toolsets []string `placeholder:"SET" help:"Tools to offer: core, fleet, jobs. The default is all."`
 	HTTP     choice   `name:"http" help:"As --http[=URL]: an address in place of a command, for an arenero-bridge --http that you start yourself. The default address is http://127.0.0.1:8000/mcp."`
 }
