@@ -44,6 +44,21 @@ const (
 	StoreDown       Code = "ledger_unavailable"
 	Forbidden       Code = "forbidden_scope" // the grant does not cover it
 	ConsentRequired Code = "owner_consent_required"
+
+	Unauthenticated Code = "unauthenticated" // no token, or none that opens anything
+	TokenExpired    Code = "token_expired"
+	TokenRevoked    Code = "token_revoked" // or disabled by its owner
+	HoursRequired   Code = "hours_required"
+	HoursTooLong    Code = "hours_too_long"
+	TemplateDenied  Code = "template_not_allowed"
+	ProfileDenied   Code = "profile_not_allowed"
+	Concurrency     Code = "concurrency_limit" // of the grant
+	PriceUnknown    Code = "price_unknown"
+	BudgetExceeded  Code = "budget_exceeded"
+	OverLimit       Code = "over_limit" // a settlement was larger than its hold
+	KeyReused       Code = "idempotency_key_reused"
+	KeyInFlight     Code = "idempotency_in_flight"
+	ClockSuspect    Code = "clock_suspect"
 )
 
 // DetailProgram is the key among the details of an Invalid that says what is

@@ -40,6 +40,7 @@ const (
 	EndCloud    EndReason = "cloud"     // the cloud that held it ended
 	EndVanished EndReason = "vanished"  // the cloud does not know it any more
 	EndNeverWas EndReason = "never_was" // it was in doubt, and did not turn up
+	EndBudget   EndReason = "budget"    // what was held for it is used up, or its grant was revoked
 	EndOther    EndReason = "other"     // the cloud's own reason; see EndText
 )
 
@@ -66,7 +67,19 @@ type Sandbox struct {
 	EndedAt    time.Time     `json:"ended_at,omitzero"` // zero while it lives
 	EndReason  EndReason     `json:"end_reason,omitempty"`
 	EndText    string        `json:"end_text,omitempty"` // the cloud's words for it
+	Grant      string        `json:"grant,omitempty"`    // who pays
+	SizeMiB    int           `json:"size_mib,omitempty"` // 0 is not known
+	Hold       Micro         `json:"hold_micro,omitempty"`
+	Cost       Cost          `json:"cost,omitzero"`            // so far; of a local one, what AWS would take
+	PerHour    Micro         `json:"per_hour_micro,omitempty"` // while it runs, at its baseline
+	Replay     string        `json:"replay,omitempty"`         // it was there already: why the request was taken for an earlier one
 }
+
+// Why a request to make a sandbox was taken for an earlier one.
+const (
+	ReplayKey  = "idempotency_key"
+	ReplaySame = "same_request_10m"
+)
 
 // Silence is how long the calls that run in s have said nothing, and whether
 // that is more than half of what its cloud waits before it suspends s in the
@@ -97,6 +110,13 @@ type Spec struct {
 	// it can reach the sandbox too: at least 16 bytes in base64url. "" is a
 	// random one that nobody else has.
 	AccessToken Secret `json:"access_token,omitempty"`
+	// IdempotencyKey is the caller's own name for this one request, of 1 to 255
+	// printable characters of ASCII.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+	// Asked says that Timeout is what the caller asked for, and no default.
+	Asked bool `json:"asked,omitempty"`
+	// Grant pays. The engine alone sets it, from who the caller is.
+	Grant string `json:"-"`
 }
 
 // A Secret is a text that shows nowhere but on the control socket: what prints
