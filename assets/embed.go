@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -73,6 +74,9 @@ func (t Texts) Has(key string) bool {
 	_, ok := t.byKey[key]
 	return ok
 }
+
+// Keys are those of all texts, in order.
+func (t Texts) Keys() []string { return slices.Sorted(maps.Keys(t.byKey)) }
 
 // Language returns the language that a locale such as "es_CL.UTF-8" asks for,
 // or "" if it asks for none of ours.

@@ -9,7 +9,7 @@ import (
 )
 
 type bridgeCommand struct {
-	Args []string `arg:"" optional:"" help:"What arenero-bridge takes; --help tells."`
+	Args []string `arg:"" optional:""`
 }
 
 // Run is "arenero bridge": it becomes the program that is installed beside this

@@ -19,12 +19,12 @@ import (
 
 // An asJSON is the flag of verbs that also talk to programs.
 type asJSON struct {
-	JSON bool `name:"json" help:"Print JSON, with the keys and states of the MCP tools; errors too."`
+	JSON bool `name:"json"`
 }
 
 // An atProfile is the flag of verbs that ask a cloud.
 type atProfile struct {
-	Profile string `placeholder:"NAME" env:"ARENERO_PROFILE" help:"Where sandboxes run: local is this computer; else one that \"arenero profiles list\" shows, or of the AWS configuration. The default is that of \"arenero profiles default\"."`
+	Profile string `placeholder:"NAME" env:"ARENERO_PROFILE"`
 }
 
 // profile is what the flag names, with the AWS settings of this shell. Without

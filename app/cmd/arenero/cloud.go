@@ -24,41 +24,21 @@ import (
 const closeTimeout = 20 * time.Second
 
 type cloudCommand struct {
-	Listen      string   `placeholder:"HOST:PORT" help:"Serve any AWS SDK on this address of this computer. Port 0 takes a free one. The default, without --socket, is 127.0.0.1:0."`
-	Socket      string   `placeholder:"PATH" help:"Serve on a Unix socket that only this user can open. May be given beside --listen."`
-	Data        string   `placeholder:"DIR" help:"Keep records and keys in this folder. One cloud at a time can use it. The default is one in the user's own state folder."`
-	Templates   string   `placeholder:"FILE" help:"Read jail templates from this JSON file: {\"NAME\": {\"diskMiB\": 512, \"egress\": {\"allow\": [\"*.example.org\"], \"deny\": []}}}. An image made from s3://arenero-templates/NAME uses it, and arenero-local may be changed by its name."`
-	Faults      string   `placeholder:"FILE" help:"Go wrong on purpose as this JSON file says. It is read again whenever it changes."`
-	IdleExit    idleExit `help:"End when no sandbox lives and nobody has called for 10 minutes; --idle-exit=90s sets another time."`
-	Region      string   `default:"us-east-1" help:"The AWS region to stand for."`
-	JSON        bool     `name:"json" help:"Print one JSON object in place of lines for a shell."`
-	PrintEnv    bool     `help:"Start nothing: print the lines of the cloud that is using --data."`
-	Agent       string   `placeholder:"PATH" help:"The arenero-agent to put into sandboxes. The default is the one beside this program."`
-	Verbose     bool     `short:"v" help:"Log what happens to standard error."`
-	OpenToAll   bool     `name:"i-know-others-can-connect" help:"Let --listen take an address that other computers can reach."`
-	NotIsolated bool     `name:"i-know-this-is-not-isolated" help:"Run sandboxes as plain processes of this user. Code in them can read and change everything that you can."`
+	Listen      string `placeholder:"HOST:PORT"`
+	Socket      string `placeholder:"PATH"`
+	Data        string `placeholder:"DIR"`
+	Templates   string `placeholder:"FILE"`
+	Faults      string `placeholder:"FILE"`
+	IdleExit    idleExit
+	Region      string `default:"us-east-1"`
+	JSON        bool   `name:"json"`
+	PrintEnv    bool
+	Agent       string `placeholder:"PATH"`
+	Verbose     bool   `short:"v"`
+	OpenToAll   bool   `name:"i-know-others-can-connect"`
+	NotIsolated bool   `name:"i-know-this-is-not-isolated"`
 
 	deaf bool // Ctrl-C is ignored
-}
-
-// Help is shown below the summary of "arenero cloud --help".
-func (cloudCommand) Help() string {
-	return `The signed API of AWS Lambda MicroVMs, with local sandboxes behind it. Once it can be called it prints
-lines for a shell, and then runs until Ctrl-C, SIGTERM or --idle-exit; its sandboxes end with it. Ctrl-C does not reach it in the background.
-
-  eval "$(arenero cloud &)"               start it in the background and point this shell at it
-  eval "$(arenero cloud --print-env)"     point another shell at it
-  kill $ARENERO_CLOUD_PID                 end it
-
-The lines set AWS_ENDPOINT_URL_LAMBDA_MICROVMS, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, so
-the AWS SDKs find it with no change to a program. The one image there at first is arenero-local.
-With --socket they set ARENERO_CLOUD_SOCKET, the path of the socket, for programs that can speak HTTP over
-one; without --listen beside it they unset AWS_ENDPOINT_URL_LAMBDA_MICROVMS.
-
-A file for --faults that has every third RunMicrovm refused, and all answers come late:
-
-  {"rules": [{"operation": "RunMicrovm", "every": 3, "error": "ThrottlingException", "retry_after_seconds": 1},
-             {"operation": "*", "answer_delay_ms": 500}]}`
 }
 
 // Run is "arenero cloud".

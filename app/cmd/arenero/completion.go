@@ -14,16 +14,7 @@ import (
 )
 
 type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"Which shell: bash, zsh or fish."`
-}
-
-// Help is shown below the summary of "arenero completion --help".
-func (completionCommand) Help() string {
-	return `Have the shell read it each time it starts:
-
-  bash   eval "$(arenero completion bash)"        in ~/.bashrc
-  zsh    eval "$(arenero completion zsh)"         in ~/.zshrc, after compinit
-  fish   arenero completion fish | source         in ~/.config/fish/config.fish`
+	Shell string `arg:"" enum:"bash,zsh,fish"`
 }
 
 // Run is "arenero completion".
@@ -73,7 +64,7 @@ complete -c arenero -F -n 'test -z "$(__arenero_words)"; or __fish_seen_subcomma
 // A wordsCommand prints how a command line may go on, one word a line, with a
 // tab and what it means behind it.
 type wordsCommand struct {
-	Words []string `arg:"" optional:"" passthrough:"" help:"The line so far, without the name of the program. The last word is the one to complete."`
+	Words []string `arg:"" optional:"" passthrough:""`
 }
 
 // completeWithin is how long a person waits for a list after a Tab.

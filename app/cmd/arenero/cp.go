@@ -20,19 +20,7 @@ import (
 
 type cpCommand struct {
 	asJSON
-	Paths []string `arg:"" name:"path" complete:"path" help:"From where, one or more, and last to where. One side is in a sandbox: ID:path, or NAME:path."`
-}
-
-// Help is shown below the summary of "arenero cp --help".
-func (cpCommand) Help() string {
-	return `  arenero cp data.csv web:              into the home of sandbox web
-  arenero cp src tests web:/home/user/  folders, with all that is in them
-  arenero cp web:out/plot.png .         and back
-  arenero cp web:log.txt -              to standard output; - is standard input too
-
-In a sandbox, relative paths begin at the user's home. A folder that is there is copied into, and
-"folder/." is what is in it. Files arrive whole or not at all. Links are copied as links; links in a
-sandbox that lead out of what is copied, and what is neither file, folder nor link, is left out.`
+	Paths []string `arg:"" name:"path" complete:"path"`
 }
 
 // A place is one side of a copy.

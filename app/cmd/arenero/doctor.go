@@ -16,18 +16,10 @@ import (
 
 type doctorCommand struct {
 	asJSON
-	Profile  string `placeholder:"NAME" env:"ARENERO_PROFILE" help:"Where sandboxes run: local is this computer; environment is what the AWS variables of this shell say; any other name is one of your profiles. The default is your default profile."`
-	Template string `placeholder:"NAME" help:"Image that sandboxes are to be made of, by name or ARN. The default is that of the profile."`
-	Launch   bool   `help:"Make a sandbox too, talk to its agent and end it. In AWS that costs a fraction of a cent."`
-	Bundle   string `placeholder:"FILE" help:"Also write a zip file for those who help you: the answers, versions, settings and the ends of the logs, without secrets."`
-}
-
-// Help is shown below the summary of "arenero doctor --help".
-func (doctorCommand) Help() string {
-	return `Looks at everything that sandboxes need, in order, and says for each thing whether it works, why not, and
-what to do. No check stops the others. It changes nothing, but for the sandbox that --launch makes, which is always ended.
-
-Exit code 1 if something fails; warnings are none.`
+	Profile  string `placeholder:"NAME" env:"ARENERO_PROFILE"`
+	Template string `placeholder:"NAME"`
+	Launch   bool
+	Bundle   string `placeholder:"FILE"`
 }
 
 // Run is "arenero doctor".

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,10 @@ type doctorAccountAWS struct {
 	quotas  map[string]float64
 	denied  map[string]string // actions and decisions of the simulator
 	trust   string
+	who     string   // ARN of the one who asks
+	role    string   // ARN of the one role there is
+	closed  []string // actions of IAM that are denied
+	sources []string // whom the simulator was asked about
 }
 
 func newDoctorAccount(t *testing.T) *doctorAccountAWS {
@@ -47,6 +52,7 @@ func (a *doctorAccountAWS) reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused, a.denied, a.trust, a.quotas = false, map[string]string{}, trustsLambda, map[string]float64{}
+	a.who, a.role, a.closed, a.sources = "arn:aws:iam::"+doctorAccount+":user/ana", doctorRole, nil, nil
 	for _, d := range account.Defaults("us-east-1") {
 		a.quotas[d.Code] = d.Value
 	}
@@ -67,8 +73,10 @@ func (a *doctorAccountAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, "IncompleteSignature")
 	case a.refused:
 		a.fail(w, "InvalidClientTokenId")
+	case slices.Contains(a.closed, form.Get("Action")):
+		a.fail(w, "AccessDenied")
 	case service == "sts":
-		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%s:user/ana</Arn><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, doctorAccount, doctorAccount)
+		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, a.who, doctorAccount)
 	case service == "servicequotas":
 		var all []map[string]any
 		for code, value := range a.quotas {
@@ -76,8 +84,9 @@ func (a *doctorAccountAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		json.NewEncoder(w).Encode(map[string]any{"Quotas": all})
 	case form.Get("Action") == "GetRole":
-		fmt.Fprintf(w, `<GetRoleResponse><GetRoleResult><Role><Arn>%s</Arn><AssumeRolePolicyDocument>%s</AssumeRolePolicyDocument></Role></GetRoleResult></GetRoleResponse>`, doctorRole, url.QueryEscape(a.trust))
+		fmt.Fprintf(w, `<GetRoleResponse><GetRoleResult><Role><Arn>%s</Arn><AssumeRolePolicyDocument>%s</AssumeRolePolicyDocument></Role></GetRoleResult></GetRoleResponse>`, a.role, url.QueryEscape(a.trust))
 	default:
+		a.sources = append(a.sources, form.Get("PolicySourceArn"))
 		var all strings.Builder
 		for name := range form {
 			if !strings.HasPrefix(name, "ActionNames.") {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ type doctorRig struct {
 	vars     map[string]string
 	aws      *doctorAccountAWS
 	cloud    *doctorCloud
+	inside   string // shell commands that make a world of its own for the doctor
 }
 
 // A doctorCloud is a local cloud that listens, as AWS would.
@@ -145,6 +147,15 @@ func (r *doctorRig) command(args ...string) *exec.Cmd {
 func (r *doctorRig) doctor(args ...string) (report doctorReport, code int) {
 	r.t.Helper()
 	cmd := r.command(append([]string{"doctor", "--json"}, args...)...)
+	if r.inside != "" {
+		cmd.Args = append([]string{"sh", "-ec", "PATH=/usr/sbin:/usr/bin:/sbin:/bin; " + r.inside + "; PATH=$0; exec \"$@\"", r.vars["PATH"], cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/bin/sh"
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		}
+	}
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()

@@ -17,19 +17,12 @@ import (
 )
 
 type engineCommand struct {
-	Stop     bool     `xor:"what" help:"Have the engine that runs end. Its sandboxes live on, for the next one."`
-	Status   bool     `xor:"what" help:"Say whether an engine runs, and what it has."`
-	IdleExit idleExit `help:"End when there has been no client and no sandbox for 10 minutes; --idle-exit=90s sets another time."`
-	JSON     bool     `name:"json" help:"Print one JSON object in place of a line for people."`
-	Verbose  bool     `short:"v" help:"Log to standard error too."`
-	Started  bool     `hidden:"" help:"A client needs it: end when nobody does, and say nothing if one runs."`
-}
-
-// Help is shown below the summary of "arenero engine --help".
-func (engineCommand) Help() string {
-	return `The process that owns your sandboxes, without a tray icon. Whatever needs it starts it, so there is
-seldom a reason to. One runs at a time. It ends on Ctrl-C, SIGTERM, --stop or --idle-exit, and leaves the
-sandboxes alone.`
+	Stop     bool `xor:"what"`
+	Status   bool `xor:"what"`
+	IdleExit idleExit
+	JSON     bool `name:"json"`
+	Verbose  bool `short:"v"`
+	Started  bool `hidden:""` // by a client: end when nobody needs it, and say nothing if one runs
 }
 
 // Run is "arenero engine".

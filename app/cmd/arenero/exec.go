@@ -16,21 +16,13 @@ import (
 
 type execCommand struct {
 	asJSON
-	Cwd     string        `short:"w" placeholder:"DIR" help:"Where to run it. The default is the home of the sandbox's user."`
-	Env     []string      `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable. NAME alone takes that of this shell. May be repeated."`
-	User    string        `short:"u" placeholder:"USER" help:"Run it as this user of the sandbox."`
-	Timeout time.Duration `placeholder:"TIME" help:"Kill it after so long, and exit with 124. The default is never."`
-	NoStdin bool          `short:"n" help:"Don't pass standard input on."`
-	Sandbox string        `arg:"" complete:"sandbox" help:"Id, the start of it, or name."`
-	Args    []string      `arg:"" name:"command" passthrough:"" help:"What to run, and its arguments. For pipes and the like run a shell: sh -c '...'."`
-}
-
-// Help is shown below the summary of "arenero exec --help".
-func (execCommand) Help() string {
-	return `Standard input, output and error are passed on as they come, and so are Ctrl-C and other signals. The exit
-code is that of the command: 128 and the number of the signal that ended it, 124 if its time was up, 127 if
-there is no such program, 126 if it can't be executed.
-Flags stand before the command. With --json its output is one object, cut at 100,000 characters.`
+	Cwd     string        `short:"w" placeholder:"DIR"`
+	Env     []string      `short:"e" sep:"none" placeholder:"NAME=VALUE"`
+	User    string        `short:"u" placeholder:"USER"`
+	Timeout time.Duration `placeholder:"TIME"`
+	NoStdin bool          `short:"n"`
+	Sandbox string        `arg:"" complete:"sandbox"`
+	Args    []string      `arg:"" name:"command" passthrough:""`
 }
 
 // Run is "arenero exec".

@@ -17,30 +17,20 @@ import (
 )
 
 type hostsCommand struct {
-	List    hostsListCommand    `cmd:"" help:"List the AI apps of this computer, and which have our tools."`
-	Install hostsInstallCommand `cmd:"" help:"Give apps our tools."`
-	Remove  hostsRemoveCommand  `cmd:"" help:"Take our tools out of apps again."`
-	Diff    hostsDiffCommand    `cmd:"" help:"Show what install or remove would change in an app's file."`
-	Undo    hostsUndoCommand    `cmd:"" help:"Take back our last change of an app's file, to the byte."`
-	Doctor  hostsDoctorCommand  `cmd:"" help:"Start our entries as the apps would, and tell what is wrong."`
-	Print   hostsPrintCommand   `cmd:"" help:"Print an entry to paste, and other ways to install it."`
-}
-
-// Help is shown below the summary of "arenero hosts --help".
-func (hostsCommand) Help() string {
-	return `Apps keep a list of the MCP servers that they start, each in a file of its own kind. Our entry has the path
-of arenero-bridge and an id, and no secret. All else in the file stays as it is, to the byte.
-
-  arenero hosts list
-  arenero hosts install cursor claude-code
-  arenero hosts doctor`
+	List    hostsListCommand    `cmd:""`
+	Install hostsInstallCommand `cmd:""`
+	Remove  hostsRemoveCommand  `cmd:""`
+	Diff    hostsDiffCommand    `cmd:""`
+	Undo    hostsUndoCommand    `cmd:""`
+	Doctor  hostsDoctorCommand  `cmd:""`
+	Print   hostsPrintCommand   `cmd:""`
 }
 
 // An atEntry is the flags that say which entry of an app is meant.
 type atEntry struct {
-	Scope   string `placeholder:"SCOPE" help:"Where the app is to have it: user (all its projects), project (a file to share), local (this project, for you), or profile:ID. The default is the app's first."`
-	Project string `placeholder:"DIR" help:"Folder of the project, for the scopes project and local. The default is the current one."`
-	Name    string `placeholder:"NAME" help:"Name of the entry. The default is arenero."`
+	Scope   string `placeholder:"SCOPE"`
+	Project string `placeholder:"DIR"`
+	Name    string `placeholder:"NAME"`
 }
 
 // entry is what the flags say.
@@ -57,9 +47,9 @@ func (f atEntry) entry() (app.HostEntry, error) {
 // An asEntry is the flags that say what an entry is to be.
 type asEntry struct {
 	atEntry
-	Profile  string   `placeholder:"NAME" help:"Where its sandboxes run: local is this computer, which is the default; environment is what the app's environment says; others are those that \"arenero profiles list\" shows."`
-	Toolsets []string `placeholder:"SET" help:"Tools to offer: core, fleet, jobs. The default is all."`
-	HTTP     choice   `name:"http" help:"As --http[=URL]: an address in place of a command, for an arenero-bridge --http that you start yourself. The default address is http://127.0.0.1:8000/mcp."`
+	Profile  string   `placeholder:"NAME"`
+	Toolsets []string `placeholder:"SET"`
+	HTTP     choice   `name:"http"`
 }
 
 const defaultURL = "http://127.0.0.1:8000/mcp"

@@ -12,16 +12,10 @@ import (
 
 type hostsDoctorCommand struct {
 	asJSON
-	Host    string `arg:"" optional:"" complete:"host" help:"The app. The default is all that have our tools."`
-	Project string `placeholder:"DIR" help:"Look at the files in this folder too."`
-	BOM     bool   `name:"remove-bom" help:"Take a byte order mark off the file first, which the app can't read. A backup is kept."`
-	Yes     bool   `short:"y" help:"Don't ask, with --remove-bom."`
-}
-
-// Help is shown below the summary of "arenero hosts doctor --help".
-func (hostsDoctorCommand) Help() string {
-	return `It starts what each entry says with exactly the environment that the app gives to servers, and asks for the tools
-as the app would. It changes nothing, but for --remove-bom. Exit code 1 if something fails.`
+	Host    string `arg:"" optional:"" complete:"host"`
+	Project string `placeholder:"DIR"`
+	BOM     bool   `name:"remove-bom"`
+	Yes     bool   `short:"y"`
 }
 
 // Run is "arenero hosts doctor".

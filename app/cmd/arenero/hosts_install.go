@@ -15,18 +15,11 @@ import (
 type hostsInstallCommand struct {
 	asJSON
 	asEntry
-	Hosts  []string `arg:"" name:"host" complete:"host" help:"Apps, by the names that \"arenero hosts list --all\" shows."`
-	Bundle choice   `name:"mcpb" help:"As --mcpb[=FILE], for claude-desktop: write a bundle to open with the app, in place of an entry in its file. The default file is arenero.mcpb."`
-	Force  bool     `help:"Even if the app seems not to be installed, or the name is another entry's."`
-	Yes    bool     `short:"y" help:"Don't ask."`
-	DryRun bool     `help:"Only show what would change."`
-}
-
-// Help is shown below the summary of "arenero hosts install --help".
-func (hostsInstallCommand) Help() string {
-	return `On a terminal it shows what will change, and asks. A second time it brings the entry up to date, and changes
-nothing if it is. "arenero hosts undo" restores the file to the byte. That is also how an entry of somebody else comes
-back that --force has put ours in place of: "arenero hosts remove" takes out ours and restores nothing.`
+	Hosts  []string `arg:"" name:"host" complete:"host"`
+	Bundle choice   `name:"mcpb"`
+	Force  bool
+	Yes    bool `short:"y"`
+	DryRun bool
 }
 
 // Run is "arenero hosts install".
@@ -98,8 +91,8 @@ func (c *hostsInstallCommand) bundle(s *hostsSession, h hostconf.Host, want app.
 type hostsDiffCommand struct {
 	asJSON
 	asEntry
-	Host   string `arg:"" complete:"host" help:"The app."`
-	Remove bool   `help:"What remove would change; without it, what install would."`
+	Host   string `arg:"" complete:"host"`
+	Remove bool
 }
 
 // Run is "arenero hosts diff".

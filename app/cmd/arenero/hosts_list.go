@@ -14,14 +14,8 @@ import (
 
 type hostsListCommand struct {
 	asJSON
-	All     bool   `short:"a" help:"Those too that are not installed."`
-	Project string `placeholder:"DIR" help:"Look at the files in this folder too."`
-}
-
-// Help is shown below the summary of "arenero hosts list --help".
-func (hostsListCommand) Help() string {
-	return `CONNECTED is where the app has our entry, STATE what became of it since we wrote it, CONFIDENCE how well we
-know where the app's file is, and what an entry in it looks like.`
+	All     bool   `short:"a"`
+	Project string `placeholder:"DIR"`
 }
 
 // Run is "arenero hosts list".

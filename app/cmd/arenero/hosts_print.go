@@ -9,13 +9,7 @@ import (
 type hostsPrintCommand struct {
 	asJSON
 	asEntry
-	Host string `arg:"" complete:"host" help:"The app, or \"inspector\" for the command that has the MCP inspector start our server."`
-}
-
-// Help is shown below the summary of "arenero hosts print --help".
-func (hostsPrintCommand) Help() string {
-	return `The entry alone goes to standard output. Where it belongs, and links and commands that install it, go to standard
-error. Nothing is written.`
+	Host string `arg:"" complete:"host"`
 }
 
 // inspector stands for a program that is no host, and starts servers all the

@@ -10,17 +10,10 @@ import (
 type hostsRemoveCommand struct {
 	asJSON
 	atEntry
-	Hosts  []string `arg:"" optional:"" name:"host" complete:"host" help:"Apps."`
-	All    bool     `help:"All apps, and every file that we ever wrote."`
-	Yes    bool     `short:"y" help:"Don't ask."`
-	DryRun bool     `help:"Only show what would change."`
-}
-
-// Help is shown below the summary of "arenero hosts remove --help".
-func (hostsRemoveCommand) Help() string {
-	return `Our entries go from every file of the app that they were ever put in, unless --scope or --name says which. Where
-nothing else has changed, the file is then what it was before, to the byte. But where "install --force" put ours in
-place of somebody else's entry, "arenero hosts undo" brings that back, and this does not.`
+	Hosts  []string `arg:"" optional:"" name:"host" complete:"host"`
+	All    bool
+	Yes    bool `short:"y"`
+	DryRun bool
 }
 
 // Run is "arenero hosts remove".
@@ -102,15 +95,9 @@ func (s *hostsSession) connected() ([]string, error) {
 type hostsUndoCommand struct {
 	asJSON
 	atEntry
-	Host   string `arg:"" complete:"host" help:"The app."`
-	Yes    bool   `short:"y" help:"Don't ask."`
-	DryRun bool   `help:"Only show what would change."`
-}
-
-// Help is shown below the summary of "arenero hosts undo --help".
-func (hostsUndoCommand) Help() string {
-	return `Where others have changed the file since, nothing of theirs is lost: our entry alone is taken out, or nothing is
-done at all, and it says so.`
+	Host   string `arg:"" complete:"host"`
+	Yes    bool   `short:"y"`
+	DryRun bool
 }
 
 // Run is "arenero hosts undo".

@@ -13,18 +13,11 @@ import (
 )
 
 type keychainCommand struct {
-	Status keychainStatusCommand `cmd:"" help:"Tell where secrets are kept, and whether they can be had."`
-	Use    keychainUseCommand    `cmd:"" help:"Keep secrets in the keychain of the system, or in a vault with a passphrase."`
-	Unlock keychainUnlockCommand `cmd:"" help:"Open the vault, until the engine ends or it is locked."`
-	Lock   keychainLockCommand   `cmd:"" help:"Close the vault."`
-	Reset  keychainResetCommand  `cmd:"" help:"Forget every secret, where their key is lost."`
-}
-
-// Help is shown below the summary of "arenero keychain --help".
-func (keychainCommand) Help() string {
-	return `Keys of AWS profiles are sealed in files. The keychain of the system has what opens them: Secret Service, macOS
-Keychain, Windows Credential Manager. A computer without one (over SSH, in WSL, in a container) can have a vault,
-which a passphrase opens.`
+	Status keychainStatusCommand `cmd:""`
+	Use    keychainUseCommand    `cmd:""`
+	Unlock keychainUnlockCommand `cmd:""`
+	Lock   keychainLockCommand   `cmd:""`
+	Reset  keychainResetCommand  `cmd:""`
 }
 
 type keychainStatusCommand struct{ asJSON }
@@ -60,7 +53,7 @@ func (s *profilesSession) keychain() (app.KeychainStatus, error) {
 
 // A passphraseFlag is where a passphrase comes from.
 type passphraseFlag struct {
-	File string `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase in its first line; - is standard input. Without it it is asked for."`
+	File string `name:"passphrase-file" placeholder:"FILE"`
 }
 
 // passphrase gets it; fresh has a person type it twice.
@@ -100,12 +93,7 @@ func checked(s *profilesSession, text string) (string, error) {
 type keychainUseCommand struct {
 	asJSON
 	passphraseFlag
-	Backend string `arg:"" enum:"system,vault" help:"system or vault."`
-}
-
-// Help is shown below the summary of "arenero keychain use --help".
-func (keychainUseCommand) Help() string {
-	return `All secrets move along; whenever that breaks off, the one in use has them all.`
+	Backend string `arg:"" enum:"system,vault"`
 }
 
 // Run is "arenero keychain use".
@@ -169,7 +157,7 @@ func (c *keychainLockCommand) Run() error {
 
 type keychainResetCommand struct {
 	asJSON
-	Yes bool `short:"y" help:"Don't ask."`
+	Yes bool `short:"y"`
 }
 
 // Run is "arenero keychain reset".

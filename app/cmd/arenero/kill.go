@@ -18,15 +18,9 @@ import (
 
 type killCommand struct {
 	asJSON
-	Sandboxes []string `arg:"" optional:"" name:"sandbox" complete:"sandbox" help:"Ids, their beginnings, or names."`
-	All       bool     `help:"End all that are ours, those that apps work in too."`
-	Yes       bool     `short:"y" help:"Don't ask, with --all."`
-}
-
-// Help is shown below the summary of "arenero kill --help".
-func (killCommand) Help() string {
-	return `Files and memory of an ended sandbox are gone for good. An app that worked in it is told so, and gets a
-new one with its next call.`
+	Sandboxes []string `arg:"" optional:"" name:"sandbox" complete:"sandbox"`
+	All       bool
+	Yes       bool `short:"y"`
 }
 
 // Run is "arenero kill".

@@ -17,16 +17,10 @@ import (
 )
 
 type logsCommand struct {
-	Follow bool   `short:"f" help:"Go on with what is written from now on, until Ctrl-C."`
-	Lines  int    `short:"n" default:"100" help:"How many of the last lines; 0 is all that the file has."`
-	JSON   bool   `name:"json" help:"Print each line as a JSON object."`
-	Which  string `arg:"" optional:"" default:"engine" enum:"engine,cloud" help:"Whose: engine, or cloud for the local cloud's."`
-}
-
-// Help is shown below the summary of "arenero logs --help".
-func (logsCommand) Help() string {
-	return `Logs say what happened and how long it took. No code, command, content or output stands in them. They are
-files of this user; an engine need not run.`
+	Follow bool   `short:"f"`
+	Lines  int    `short:"n" default:"100"`
+	JSON   bool   `name:"json"`
+	Which  string `arg:"" optional:"" default:"engine" enum:"engine,cloud"`
 }
 
 const pollEvery = 200 * time.Millisecond // of a file that is followed

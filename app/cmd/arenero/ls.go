@@ -17,14 +17,8 @@ import (
 type lsCommand struct {
 	asJSON
 	atProfile
-	All   bool `short:"a" help:"Those too that ended a while ago."`
-	Quiet bool `short:"q" help:"Print ids alone, one a line."`
-}
-
-// Help is shown below the summary of "arenero ls --help".
-func (lsCommand) Help() string {
-	return `AGE is since its start, IDLE since its last use, LIFE what it has left at the most. Other verbs take the id,
-as much of its beginning as is unique, or the name. To list wakes nothing, and starts nothing.`
+	All   bool `short:"a"`
+	Quiet bool `short:"q"`
 }
 
 // Run is "arenero ls".

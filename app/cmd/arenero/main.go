@@ -29,26 +29,27 @@ const (
 )
 
 type commands struct {
-	Ls         lsCommand         `cmd:"" group:"Sandboxes" help:"List the sandboxes."`
-	Show       showCommand       `cmd:"" group:"Sandboxes" help:"Tell all about a sandbox."`
-	Run        runCommand        `cmd:"" group:"Sandboxes" help:"Make a sandbox, and print its id."`
-	Exec       execCommand       `cmd:"" group:"Sandboxes" help:"Run a command in a sandbox."`
-	Shell      shellCommand      `cmd:"" group:"Sandboxes" help:"Open a terminal in a sandbox."`
-	Cp         cpCommand         `cmd:"" group:"Sandboxes" help:"Copy files and folders to or from a sandbox."`
-	Suspend    suspendCommand    `cmd:"" group:"Sandboxes" help:"Put sandboxes to sleep."`
-	Resume     resumeCommand     `cmd:"" group:"Sandboxes" help:"Wake sandboxes."`
-	Kill       killCommand       `cmd:"" group:"Sandboxes" help:"End sandboxes, with all that is in them."`
-	Hosts      hostsCommand      `cmd:"" group:"Apps" help:"Give the AI apps of this computer our tools, and take them out again."`
-	Doctor     doctorCommand     `cmd:"" group:"Arenero" help:"Look for what keeps sandboxes from working, and say what to do."`
-	Profiles   profilesCommand   `cmd:"" group:"Apps" help:"Keep accounts of AWS to run sandboxes in."`
-	Keychain   keychainCommand   `cmd:"" group:"Apps" help:"Say where secrets are kept, and open what keeps them."`
-	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero" help:"Be the MCP server that AI apps start; the same as arenero-bridge."`
-	Engine     engineCommand     `cmd:"" group:"Arenero" help:"Run the process that owns your sandboxes, without a tray icon."`
-	Cloud      cloudCommand      `cmd:"" group:"Arenero" help:"Run AWS Lambda MicroVMs on this computer, for any AWS SDK."`
-	Logs       logsCommand       `cmd:"" group:"Arenero" help:"Print the log of the engine."`
-	Version    versionCommand    `cmd:"" group:"Arenero" help:"Print the version, of the engine too."`
-	Completion completionCommand `cmd:"" group:"Arenero" help:"Print what makes a shell complete our verbs and sandboxes."`
-	Words      wordsCommand      `cmd:"" name:"complete-words" hidden:"" help:"Print how a command line may go on."`
+	Ls         lsCommand         `cmd:"" group:"Sandboxes"`
+	Show       showCommand       `cmd:"" group:"Sandboxes"`
+	Run        runCommand        `cmd:"" group:"Sandboxes"`
+	Exec       execCommand       `cmd:"" group:"Sandboxes"`
+	Shell      shellCommand      `cmd:"" group:"Sandboxes"`
+	Cp         cpCommand         `cmd:"" group:"Sandboxes"`
+	Suspend    suspendCommand    `cmd:"" group:"Sandboxes"`
+	Resume     resumeCommand     `cmd:"" group:"Sandboxes"`
+	Kill       killCommand       `cmd:"" group:"Sandboxes"`
+	Hosts      hostsCommand      `cmd:"" group:"Apps"`
+	Doctor     doctorCommand     `cmd:"" group:"Arenero"`
+	Profiles   profilesCommand   `cmd:"" group:"Apps"`
+	Keychain   keychainCommand   `cmd:"" group:"Apps"`
+	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero"`
+	Engine     engineCommand     `cmd:"" group:"Arenero"`
+	Cloud      cloudCommand      `cmd:"" group:"Arenero"`
+	Logs       logsCommand       `cmd:"" group:"Arenero"`
+	Version    versionCommand    `cmd:"" group:"Arenero"`
+	Completion completionCommand `cmd:"" group:"Arenero"`
+	Help       helpCommand       `cmd:"" group:"Arenero"`
+	Words      wordsCommand      `cmd:"" name:"complete-words" hidden:""`
 }
 
 func main() {
@@ -71,12 +72,17 @@ func main() {
 }
 
 func newParser(cmds *commands) (*kong.Kong, error) {
-	return kong.New(cmds,
+	parser, err := kong.New(cmds,
 		kong.Name("arenero"),
-		kong.Description("Sandboxes for AI apps, on this computer.\n\nExit codes: 0 done, 1 could not be done, 2 not understood."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: "Sandboxes", Title: "Sandboxes:"}, {Key: "Apps", Title: "AI apps and AWS:"}, {Key: "Arenero", Title: "Arenero itself:"}}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
+		kong.Help(printHelp),
+		kong.ExplicitGroups(helpGroups()),
 	)
+	if err != nil {
+		return nil, err
+	}
+	translate(parser.Model.Node)
+	return parser, nil
 }
 
 // verbOf is the verb of a command line that could not be read, "" if it did not

@@ -17,27 +17,16 @@ import (
 )
 
 type profilesCommand struct {
-	List    profilesListCommand    `cmd:"" help:"List the profiles."`
-	Add     profilesAddCommand     `cmd:"" help:"Make a profile."`
-	Edit    profilesEditCommand    `cmd:"" help:"Change a profile, or its key."`
-	Test    profilesTestCommand    `cmd:"" help:"Tell who a profile is, and whether sandboxes can be made with it."`
-	Login   profilesLoginCommand   `cmd:"" help:"Sign in: to IAM Identity Center, with an MFA code, or with a new key."`
-	Logout  profilesLogoutCommand  `cmd:"" help:"End the sessions of a profile, here and in AWS."`
-	Import  profilesImportCommand  `cmd:"" help:"Take over profiles of ~/.aws, and their keys into the keychain."`
-	Export  profilesExportCommand  `cmd:"" help:"Give the credentials of a profile to other programs."`
-	Default profilesDefaultCommand `cmd:"" help:"Say where sandboxes run when nobody says it."`
-	Rm      profilesRmCommand      `cmd:"" help:"Forget a profile, with its key."`
-}
-
-// Help is shown below the summary of "arenero profiles --help".
-func (profilesCommand) Help() string {
-	return `A profile is an account of AWS, as whom to use it, and what its sandboxes are made of. "local" is this computer,
-and always there. Keys are kept in the keychain, and are asked for or read from a file: never an argument.
-
-  arenero profiles add work --kind sso --region REGION
-  arenero profiles import
-  arenero profiles test work
-  arenero hosts install cursor --profile work`
+	List    profilesListCommand    `cmd:""`
+	Add     profilesAddCommand     `cmd:""`
+	Edit    profilesEditCommand    `cmd:""`
+	Test    profilesTestCommand    `cmd:""`
+	Login   profilesLoginCommand   `cmd:""`
+	Logout  profilesLogoutCommand  `cmd:""`
+	Import  profilesImportCommand  `cmd:""`
+	Export  profilesExportCommand  `cmd:""`
+	Default profilesDefaultCommand `cmd:""`
+	Rm      profilesRmCommand      `cmd:""`
 }
 
 // A profilesSession is what all verbs of "arenero profiles" and "arenero
@@ -169,7 +158,7 @@ func whose(p app.Profile) string {
 
 type profilesDefaultCommand struct {
 	asJSON
-	Name string `arg:"" complete:"profile" help:"The profile; local is this computer."`
+	Name string `arg:"" complete:"profile"`
 }
 
 // Run is "arenero profiles default".
@@ -184,9 +173,9 @@ func (c *profilesDefaultCommand) Run() error {
 
 type profilesRmCommand struct {
 	asJSON
-	Name  string `arg:"" complete:"profile" help:"The profile."`
-	Force bool   `help:"Even if an app, or another profile, uses it."`
-	Yes   bool   `short:"y" help:"Don't ask."`
+	Name  string `arg:"" complete:"profile"`
+	Force bool
+	Yes   bool `short:"y"`
 }
 
 // Run is "arenero profiles rm".

@@ -15,32 +15,32 @@ import (
 
 // profileFlags say what a profile is. One that is not given leaves it as it is.
 type profileFlags struct {
-	Region   *string        `placeholder:"REGION" help:"Of AWS. For shared and environment it may come from there."`
-	Template *string        `placeholder:"IMAGE" help:"Image of its sandboxes, by name or ARN."`
-	Version  *string        `name:"template-version" placeholder:"VERSION" help:"Of the image. The default is the newest that is active."`
-	Role     *string        `placeholder:"ARN" help:"Role that sandboxes have in AWS; it also has AWS keep their logs."`
-	Timeout  *time.Duration `placeholder:"TIME" help:"Whole life of a sandbox, up to 8h."`
-	Idle     *time.Duration `placeholder:"TIME" help:"Suspend a sandbox after so long without a call, 1m at least."`
-	Endpoint *string        `placeholder:"URL" help:"Of the MicroVMs API, in place of that of the region."`
+	Region   *string        `placeholder:"REGION"`
+	Template *string        `placeholder:"IMAGE"`
+	Version  *string        `name:"template-version" placeholder:"VERSION"`
+	Role     *string        `placeholder:"ARN"`
+	Timeout  *time.Duration `placeholder:"TIME"`
+	Idle     *time.Duration `placeholder:"TIME"`
+	Endpoint *string        `placeholder:"URL"`
 
-	MFASerial *string        `name:"mfa-serial" group:"Keys and roles" placeholder:"ARN" help:"MFA device whose codes are asked for."`
-	Session   *time.Duration `name:"session" group:"Keys and roles" placeholder:"TIME" help:"How long a session lasts."`
-	NoSession *bool          `name:"no-session" group:"Keys and roles" negatable:"" help:"Sign with the key itself, in place of short sessions."`
-	RoleARN   *string        `name:"role-arn" group:"Keys and roles" placeholder:"ARN" help:"Role to assume (role, web-identity)."`
-	Source    *string        `name:"source-profile" group:"Keys and roles" placeholder:"NAME" help:"Profile that assumes it."`
-	External  *string        `name:"external-id" group:"Keys and roles" placeholder:"ID" help:"That the role asks for."`
-	RoleName  *string        `name:"role-session-name" group:"Keys and roles" placeholder:"NAME" help:"That logs of the account show."`
-	TokenFile *string        `name:"web-identity-token-file" group:"Keys and roles" placeholder:"FILE" help:"File with the token (web-identity)."`
+	MFASerial *string        `name:"mfa-serial" group:"Keys and roles" placeholder:"ARN"`
+	Session   *time.Duration `name:"session" group:"Keys and roles" placeholder:"TIME"`
+	NoSession *bool          `name:"no-session" group:"Keys and roles" negatable:""`
+	RoleARN   *string        `name:"role-arn" group:"Keys and roles" placeholder:"ARN"`
+	Source    *string        `name:"source-profile" group:"Keys and roles" placeholder:"NAME"`
+	External  *string        `name:"external-id" group:"Keys and roles" placeholder:"ID"`
+	RoleName  *string        `name:"role-session-name" group:"Keys and roles" placeholder:"NAME"`
+	TokenFile *string        `name:"web-identity-token-file" group:"Keys and roles" placeholder:"FILE"`
 
-	StartURL   *string `name:"sso-start-url" group:"IAM Identity Center" placeholder:"URL" help:"Where to sign in."`
-	SSORegion  *string `name:"sso-region" group:"IAM Identity Center" placeholder:"REGION" help:"Of IAM Identity Center."`
-	SSOSession *string `name:"sso-session" group:"IAM Identity Center" placeholder:"NAME" help:"Share the login of this sso-session of ~/.aws/config."`
-	SSOAccount *string `name:"sso-account-id" group:"IAM Identity Center" placeholder:"ID" help:"Account to use."`
-	SSORole    *string `name:"sso-role-name" group:"IAM Identity Center" placeholder:"NAME" help:"Permission set to use."`
-	SSOFlow    *string `name:"sso-flow" group:"IAM Identity Center" placeholder:"FLOW" help:"How to sign in: code (this computer's browser) or device (any browser)."`
+	StartURL   *string `name:"sso-start-url" group:"IAM Identity Center" placeholder:"URL"`
+	SSORegion  *string `name:"sso-region" group:"IAM Identity Center" placeholder:"REGION"`
+	SSOSession *string `name:"sso-session" group:"IAM Identity Center" placeholder:"NAME"`
+	SSOAccount *string `name:"sso-account-id" group:"IAM Identity Center" placeholder:"ID"`
+	SSORole    *string `name:"sso-role-name" group:"IAM Identity Center" placeholder:"NAME"`
+	SSOFlow    *string `name:"sso-flow" group:"IAM Identity Center" placeholder:"FLOW"`
 
-	Command *string `name:"credential-process" group:"Others" placeholder:"COMMAND" help:"Command that prints credentials (process)."`
-	Shared  *string `name:"shared-profile" group:"Others" placeholder:"NAME" help:"Profile of ~/.aws to use as it is (shared)."`
+	Command *string `name:"credential-process" group:"Others" placeholder:"COMMAND"`
+	Shared  *string `name:"shared-profile" group:"Others" placeholder:"NAME"`
 }
 
 // apply has a profile be what the flags say.
@@ -147,16 +147,10 @@ func (s *profilesSession) put(p app.Profile, fresh bool) error {
 type profilesAddCommand struct {
 	asJSON
 	profileFlags
-	Name    string `arg:"" help:"A name for it, of your own."`
-	Kind    string `required:"" enum:"keys,sso,role,web-identity,process,shared,metadata,environment" placeholder:"KIND" help:"Where its credentials come from: keys (in the keychain), sso (IAM Identity Center), role (of another profile), web-identity, process (a command), shared (a profile of ~/.aws), metadata (of this machine), environment (of the engine)."`
-	KeyFile string `name:"key-file" placeholder:"FILE" help:"For keys: the file with the key, as the AWS console offers it; - is standard input. Without it the key is asked for."`
-	Default bool   `help:"Make it the default too."`
-}
-
-// Help is shown below the summary of "arenero profiles add --help".
-func (profilesAddCommand) Help() string {
-	return `On a terminal it asks for what is missing. A key goes into the keychain, and is read from a prompt, from standard
-input, or from a file: its id and its secret on two lines, CSV as the console has it, or JSON.`
+	Name    string `arg:""`
+	Kind    string `required:"" enum:"keys,sso,role,web-identity,process,shared,metadata,environment" placeholder:"KIND"`
+	KeyFile string `name:"key-file" placeholder:"FILE"`
+	Default bool
 }
 
 // Run is "arenero profiles add".
@@ -209,14 +203,9 @@ func (s *profilesSession) setKey(profile, file string) error {
 type profilesEditCommand struct {
 	asJSON
 	profileFlags
-	Name    string `arg:"" complete:"profile" help:"The profile."`
-	Key     bool   `help:"Ask for a new key, or read it from standard input."`
-	KeyFile string `name:"key-file" placeholder:"FILE" help:"The file with a new key; - is standard input."`
-}
-
-// Help is shown below the summary of "arenero profiles edit --help".
-func (profilesEditCommand) Help() string {
-	return `What is not named stays as it is; an empty value (--template "") takes it away. Sandboxes that live are not changed.`
+	Name    string `arg:"" complete:"profile"`
+	Key     bool
+	KeyFile string `name:"key-file" placeholder:"FILE"`
 }
 
 // Run is "arenero profiles edit".

@@ -15,15 +15,8 @@ import (
 
 type profilesExportCommand struct {
 	asJSON
-	Name   string `arg:"" complete:"profile" help:"The profile."`
-	Format string `required:"" enum:"process,env,ecs" placeholder:"FORMAT" help:"process: what a credential_process prints. env: lines for a shell. ecs: serve them on this computer, as a container has them, until Ctrl-C; the lines lead there."`
-}
-
-// Help is shown below the summary of "arenero profiles export --help".
-func (profilesExportCommand) Help() string {
-	return `What is printed is secret. Where a tool reads ~/.aws/config, this line keeps its credentials fresh:
-
-  credential_process = arenero profiles export NAME --format process`
+	Name   string `arg:"" complete:"profile"`
+	Format string `required:"" enum:"process,env,ecs" placeholder:"FORMAT"`
 }
 
 // Run is "arenero profiles export".

@@ -18,20 +18,13 @@ import (
 
 type profilesImportCommand struct {
 	asJSON
-	Names  []string `arg:"" optional:"" name:"name" help:"Profiles of the files. Without any they are listed."`
-	From   string   `placeholder:"DIR" help:"Folder with the files config and credentials. The default is ~/.aws, or what AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE say."`
-	As     string   `placeholder:"NAME" help:"Another name for it here. For one profile alone."`
-	Region string   `placeholder:"REGION" help:"Region of those that name none."`
-	Shared bool     `help:"Leave keys where they are, and use them there."`
-	Undo   bool     `help:"Put keys back that were moved: the names are those of the profiles here."`
-	Yes    bool     `short:"y" help:"Don't ask."`
-}
-
-// Help is shown below the summary of "arenero profiles import --help".
-func (profilesImportCommand) Help() string {
-	return `Keys that stand in the files, where every program of yours can read them, are moved into the keychain. In their
-place comes a credential_process line, by which other tools get them as before. Nothing else in the file changes, and
---undo puts them back. All other profiles are used as they are.`
+	Names  []string `arg:"" optional:"" name:"name"`
+	From   string   `placeholder:"DIR"`
+	As     string   `placeholder:"NAME"`
+	Region string   `placeholder:"REGION"`
+	Shared bool
+	Undo   bool
+	Yes    bool `short:"y"`
 }
 
 // An importRow is a profile of the files, for programs.

@@ -17,7 +17,7 @@ import (
 
 type profilesTestCommand struct {
 	asJSON
-	Name string `arg:"" complete:"profile" help:"The profile."`
+	Name string `arg:"" complete:"profile"`
 }
 
 // Run is "arenero profiles test".
@@ -55,14 +55,8 @@ func (c *profilesTestCommand) Run() error {
 
 type profilesLoginCommand struct {
 	asJSON
-	Name      string `arg:"" complete:"profile" help:"The profile."`
-	NoBrowser bool   `help:"Don't open a browser: show the address and a code."`
-}
-
-// Help is shown below the summary of "arenero profiles login --help".
-func (profilesLoginCommand) Help() string {
-	return `MFA codes are asked for on the terminal, or read from standard input. Apps that wait for the profile need not be
-started again.`
+	Name      string `arg:"" complete:"profile"`
+	NoBrowser bool
 }
 
 // Run is "arenero profiles login".
@@ -154,7 +148,7 @@ func openPage(url string) {
 
 type profilesLogoutCommand struct {
 	asJSON
-	Name string `arg:"" complete:"profile" help:"The profile."`
+	Name string `arg:"" complete:"profile"`
 }
 
 // Run is "arenero profiles logout".

@@ -13,20 +13,12 @@ import (
 type runCommand struct {
 	asJSON
 	atProfile
-	Name     string         `short:"n" placeholder:"NAME" help:"A name to call it by, in place of its id."`
-	Timeout  *time.Duration `placeholder:"TIME" help:"Its whole life, up to 8h. It can't be made longer later. The default is that of the profile, or 1h."`
-	Idle     time.Duration  `placeholder:"TIME" help:"Suspend it after so long without a call, 1m at least; the next call wakes it. The default is that of the profile, or never."`
-	Template string         `placeholder:"IMAGE" help:"Name or ARN of the image. The default is that of the profile; on this computer arenero-local."`
-	Version  string         `name:"template-version" placeholder:"VERSION" help:"Version of the image. The default is the newest that is active."`
-	Env      []string       `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable for all that runs in it. NAME alone takes that of this shell. May be repeated."`
-}
-
-// Help is shown below the summary of "arenero run --help".
-func (runCommand) Help() string {
-	return `It lives until its time is up, or "arenero kill". Its id alone goes to standard output:
-
-  id=$(arenero run)
-  arenero exec $id python3 -c 'print(1+1)'`
+	Name     string         `short:"n" placeholder:"NAME"`
+	Timeout  *time.Duration `placeholder:"TIME"`
+	Idle     time.Duration  `placeholder:"TIME"`
+	Template string         `placeholder:"IMAGE"`
+	Version  string         `name:"template-version" placeholder:"VERSION"`
+	Env      []string       `short:"e" sep:"none" placeholder:"NAME=VALUE"`
 }
 
 // Run is "arenero run".

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/arenero/arenero/app/internal/microvm"
+	"github.com/arenero/arenero/assets"
 )
 
 func TestMain(m *testing.M) {
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 type tidy struct{ *testing.M }
 
 func (t tidy) Run() int {
+	texts = func() assets.Texts { return assets.Load(assets.English, parts...) } // whoever runs the tests
 	defer os.RemoveAll(programsDir())
 	// Programs that these tests send signals to must not find them ignored, as
 	// nohup and shells in the background would have it.

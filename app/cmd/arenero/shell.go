@@ -14,17 +14,11 @@ import (
 )
 
 type shellCommand struct {
-	Cwd     string   `short:"w" placeholder:"DIR" help:"Where to begin. The default is the home of the sandbox's user."`
-	Env     []string `short:"e" sep:"none" placeholder:"NAME=VALUE" help:"Set a variable. NAME alone takes that of this shell. May be repeated."`
-	User    string   `short:"u" placeholder:"USER" help:"Be this user of the sandbox."`
-	Shell   string   `default:"/bin/bash" help:"Which shell, by its whole path in the sandbox."`
-	Sandbox string   `arg:"" complete:"sandbox" help:"Id, the start of it, or name."`
-}
-
-// Help is shown below the summary of "arenero shell --help".
-func (shellCommand) Help() string {
-	return `All keys go to the sandbox, Ctrl-C too. It ends with the shell: exit, or Ctrl-D. The sandbox lives on, and
-the exit code is the shell's. For one command, or where there is no terminal, use "arenero exec".`
+	Cwd     string   `short:"w" placeholder:"DIR"`
+	Env     []string `short:"e" sep:"none" placeholder:"NAME=VALUE"`
+	User    string   `short:"u" placeholder:"USER"`
+	Shell   string   `default:"/bin/bash"`
+	Sandbox string   `arg:"" complete:"sandbox"`
 }
 
 // Run is "arenero shell".

@@ -9,7 +9,7 @@ import (
 
 type showCommand struct {
 	asJSON
-	Sandbox string `arg:"" complete:"sandbox" help:"Its id, the start of it, or its name."`
+	Sandbox string `arg:"" complete:"sandbox"`
 }
 
 // Run is "arenero show".

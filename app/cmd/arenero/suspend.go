@@ -12,12 +12,7 @@ import (
 
 type suspendCommand struct {
 	asJSON
-	Sandboxes []string `arg:"" name:"sandbox" complete:"sandbox" help:"Ids, their beginnings, or names."`
-}
-
-// Help is shown below the summary of "arenero suspend --help".
-func (suspendCommand) Help() string {
-	return `Everything in them stands still, and keeps its memory and its files. The next call wakes them.`
+	Sandboxes []string `arg:"" name:"sandbox" complete:"sandbox"`
 }
 
 // Run is "arenero suspend".
@@ -27,7 +22,7 @@ func (c *suspendCommand) Run() error {
 
 type resumeCommand struct {
 	asJSON
-	Sandboxes []string `arg:"" name:"sandbox" complete:"sandbox" help:"Ids, their beginnings, or names."`
+	Sandboxes []string `arg:"" name:"sandbox" complete:"sandbox"`
 }
 
 // Run is "arenero resume".
