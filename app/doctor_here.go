@@ -113,7 +113,8 @@ func versionOf(ctx context.Context, path string) (string, error) {
 	return words[1], nil
 }
 
-// engine looks at our folders, at the socket, and at who answers there.
+// engine looks at our folders and the room in them, at the socket, and at who
+// answers there.
 func (d *Doctor) engine(ctx context.Context, x *exam) {
 	path, err := control.Path()
 	if err != nil {
@@ -123,6 +124,9 @@ func (d *Doctor) engine(ctx context.Context, x *exam) {
 	x.detail("socket", path)
 	for _, dir := range []string{d.dirs.Config, d.dirs.State, d.dirs.Runtime} {
 		d.folder(x, dir)
+	}
+	if len(x.finding.Problems) == 0 { // else it is told already what is wrong with them
+		d.space(x)
 	}
 	if _, err := d.file.Read(); err != nil {
 		x.fail(text("doctor.settings", "why", clean(err)), text("doctor.settings.remedy", "file", d.file.Path()))
@@ -190,7 +194,7 @@ func (d *Doctor) tray(ctx context.Context, x *exam) {
 }
 
 // keychain keeps a secret, reads it and forgets it. Where nobody has secrets yet
-// it is no fault that there is no keychain.
+// it only looks whether one could be kept, and it is no fault if not.
 func (d *Doctor) keychain(ctx context.Context, x *exam) {
 	again := text("doctor.keychain.remedy")
 	kept, err := d.file.Read()
@@ -209,7 +213,12 @@ func (d *Doctor) keychain(ctx context.Context, x *exam) {
 		return
 	}
 	x.detail("secrets", len(names))
-	err = roundTrip(ctx, store)
+	if store.Used() {
+		err = roundTrip(ctx, store)
+	} else if err = store.Unlock(ctx); err == nil { // to keep something would make a key
+		x.ok(text("doctor.keychain.unused"))
+		return
+	}
 	if err == nil {
 		x.ok(text("doctor.keychain.ok", "secrets", strconv.Itoa(len(names))))
 		return

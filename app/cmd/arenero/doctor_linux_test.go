@@ -153,7 +153,7 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	cloud, account := startDoctorCloud(t, dir), newDoctorAccount(t)
-	for _, f := range slices.Concat(plantedFaults, facesOfAWS, facesOfThisComputer) {
+	for _, f := range slices.Concat(plantedFaults, accountFaults, systemFaults) {
 		t.Run(f.name, func(t *testing.T) {
 			r := newDoctorRig(t, cloud, account)
 			if f.aws {

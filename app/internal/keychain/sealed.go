@@ -201,6 +201,10 @@ func (s *Sealed) key(ctx context.Context) (*age.X25519Identity, error) {
 	return key, s.sealFor(key)
 }
 
+// Used reports whether a key was made for this store, so that to keep a secret
+// makes none.
+func (s *Sealed) Used() bool { return s.sealedFor() != "" }
+
 // sealedFor returns whom the secrets here are sealed for, "" for no one yet. It
 // is no secret, and tells a lost key from one that was never made.
 func (s *Sealed) sealedFor() string {
