@@ -67,12 +67,13 @@ func (s *server) calls() map[string]doer {
 		callTerminate: func(ctx context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
 			return nil, s.e.Terminate(ctx, q.ID, q.By)
 		},
-		callRemoval: func(_ context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
-			sb, err := s.e.ScheduleRemoval(q.ID, q.At)
+		callRemoval: func(ctx context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
+			sb, err := s.e.ScheduleRemoval(ctx, q.ID, q.At)
 			return &answer{Sandbox: &sb}, err
 		},
 		callProfile: s.profile,
 		callAnswer:  s.answer,
+		callMoney:   s.money,
 	}
 }
 

@@ -94,6 +94,12 @@ func (e *lostError) Unwrap() error { return e.err }
 // content is the file that goes with it, or nil.
 func (c *Client) once1(ctx context.Context, call string, q *request, content io.Reader, each func(frame) error) (*answer, error) {
 	c.setup()
+	made := sandbox.CallOf(ctx)
+	if made != nil {
+		named := *q
+		named.Caller = new(made.Next())
+		q = &named
+	}
 	text, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
@@ -140,6 +146,9 @@ func frames(ctx context.Context, body io.Reader, each func(frame) error) (*answe
 				return nil, ctx.Err()
 			}
 			return nil, &lostError{err, true}
+		}
+		if made := sandbox.CallOf(ctx); made != nil && (f.Error != nil || f.Done != nil) {
+			made.Answered(f.Alerts)
 		}
 		switch {
 		case f.Error != nil && f.Error.Code == sandbox.Unreachable: // it is ending

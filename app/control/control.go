@@ -6,6 +6,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -54,7 +55,7 @@ type Status struct {
 
 // An Engine is what a [Handler] serves. Every method that takes a function
 // calls it in order and never after it has returned; ctx is done when the
-// client has gone.
+// client has gone, and has who the request is made for as its [sandbox.Call].
 type Engine interface {
 	Hello() Hello
 	Status() Status
@@ -90,7 +91,7 @@ type Engine interface {
 	Suspend(ctx context.Context, id string) (sandbox.Sandbox, error)
 	Resume(ctx context.Context, id string) (sandbox.Sandbox, error)
 	Terminate(ctx context.Context, id, by string) error
-	ScheduleRemoval(id string, at time.Time) (sandbox.Sandbox, error)
+	ScheduleRemoval(ctx context.Context, id string, at time.Time) (sandbox.Sandbox, error)
 	Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error
 
 	profiler
@@ -106,6 +107,8 @@ type frame struct {
 	Held     bool              `json:"held,omitempty"`
 	Event    *ProfileEvent     `json:"event,omitempty"`
 	Done     *answer           `json:"done,omitempty"`
+	Item     json.RawMessage   `json:"item,omitempty"`
+	Alerts   []sandbox.Event   `json:"alerts,omitempty"` // with the last line
 	Error    *sandbox.Error    `json:"error,omitempty"`
 }
 
@@ -157,12 +160,15 @@ const (
 	callRemoval   = "sandbox/removal"
 	callProfile   = "profile"
 	callAnswer    = "profile/answer"
+	callMoney     = "money"
 )
 
 const pathPrefix = "/v1/"
 
 // A request is what is sent with a call. What a call has no use for is absent.
 type request struct {
+	Caller  *sandbox.Caller      `json:"caller,omitempty"`
+	Money   *moneyRequest        `json:"money,omitempty"`
 	Lease   *sandbox.Lease       `json:"lease,omitempty"`
 	Exec    *sandbox.Exec        `json:"exec,omitempty"`
 	Cell    *sandbox.Cell        `json:"cell,omitempty"`

@@ -16,7 +16,8 @@ import (
 
 // NewHandler returns the handler of the protocol over e.
 func NewHandler(e Engine, log *slog.Logger) http.Handler {
-	s := &server{e, log}
+	s := &server{e: e, log: log}
+	s.accountant, _ = e.(Accountant)
 	mux := http.NewServeMux()
 	for call, do := range s.calls() {
 		mux.Handle("POST "+pathPrefix+call, s.reply(call, do))
@@ -36,8 +37,9 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 }
 
 type server struct {
-	e   Engine
-	log *slog.Logger
+	e          Engine
+	accountant Accountant
+	log        *slog.Logger
 }
 
 // guard refuses what none of our clients sends: anything from a web page, and
@@ -64,14 +66,14 @@ func otherVersion(h Hello) *sandbox.Error {
 }
 
 // fail answers with an error alone.
-func fail(w http.ResponseWriter, e *sandbox.Error) {
+func fail(w http.ResponseWriter, e *sandbox.Error, alerts ...sandbox.Event) {
 	status, ok := statusOf[e.Code]
 	if !ok {
 		status = http.StatusInternalServerError
 	}
 	w.Header().Set("Content-Type", typeFrames)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(frame{Error: e})
+	json.NewEncoder(w).Encode(frame{Error: e, Alerts: alerts})
 }
 
 // A stream writes the frames of one answer.
@@ -119,14 +121,21 @@ func (s *server) reply(call string, do doer) http.HandlerFunc {
 		out := &stream{w: w, enc: json.NewEncoder(w), flush: http.NewResponseController(w)}
 		q, err := s.read(w, r)
 		var done *answer
+		var alerts []sandbox.Event
 		if err == nil {
+			if q.Caller != nil {
+				ctx, _ = sandbox.WithCall(ctx, *q.Caller)
+			}
 			done, err = do(ctx, q, r, out)
+			if q.Caller != nil && q.Caller.Tool != "" && s.accountant != nil {
+				alerts = s.accountant.Alerts(ctx)
+			}
 		}
 		if err == nil {
 			if done == nil {
 				done = &answer{}
 			}
-			out.send(frame{Done: done}) // a client that has gone needs no answer
+			out.send(frame{Done: done, Alerts: alerts}) // a client that has gone needs no answer
 			return
 		}
 		e := sandbox.ToError(err)
@@ -140,10 +149,10 @@ func (s *server) reply(call string, do doer) http.HandlerFunc {
 			s.log.InfoContext(ctx, "call refused", "call", call, "code", string(e.Code))
 		}
 		if out.begun {
-			out.send(frame{Error: e})
+			out.send(frame{Error: e, Alerts: alerts})
 			return
 		}
-		fail(w, e)
+		fail(w, e, alerts...)
 	}
 }
 

@@ -29,9 +29,12 @@ func CallOf(ctx context.Context) *Call {
 	return call
 }
 
-// Caller is who makes the next request. The first one is marked so, until an
-// answer came.
-func (c *Call) Caller() Caller {
+// Caller is who makes the call.
+func (c *Call) Caller() Caller { return c.caller }
+
+// Next is the caller of the next request to the engine. Until one has been
+// answered it is marked as the first.
+func (c *Call) Next() Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caller := c.caller

@@ -202,10 +202,10 @@ func TestRemoval(t *testing.T) {
 		r.hold(lease("a"))
 		id := r.must("a", "echo").exit.Sandbox
 		at := r.clock.Now().Add(10 * time.Minute)
-		if _, err := r.fleet.ScheduleRemoval(id, at.Add(5*time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
+		if _, err := r.fleet.ScheduleRemoval(t.Context(), id, at.Add(5*time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
 			t.Errorf("beyond its life: %v", err)
 		}
-		if s, err := r.fleet.ScheduleRemoval(id, at); err != nil || !s.EndsAt.Equal(at) {
+		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, at); err != nil || !s.EndsAt.Equal(at) {
 			t.Errorf("earlier: %+v, %v", s, err)
 		}
 		r.clock.Advance(9 * time.Minute)

@@ -93,7 +93,7 @@ func (f *Fleet) change(ctx context.Context, b *box, ask func(Cloud, context.Cont
 
 // ScheduleRemoval has a sandbox end at a time that is no later than its cloud
 // ends it anyway.
-func (f *Fleet) ScheduleRemoval(id string, at time.Time) (sandbox.Sandbox, error) {
+func (f *Fleet) ScheduleRemoval(_ context.Context, id string, at time.Time) (sandbox.Sandbox, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := f.byIDLocked(id)

@@ -1,0 +1,350 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// An Accountant is the part of an engine that knows who may do what, and what
+// it costs. Calls that change what others may do, or tell of all, are refused
+// to whoever has a token or comes from a tool.
+type Accountant interface {
+	// Alerts are what the caller of ctx is to hear with each answer.
+	Alerts(ctx context.Context) []sandbox.Event
+	// Authorize returns the grant of the caller of ctx, or why there is none.
+	Authorize(ctx context.Context, none struct{}) (sandbox.Grant, error)
+	Quote(ctx context.Context, s sandbox.Spec) (sandbox.Quote, error)
+	Balance(ctx context.Context, q BalanceQuery) (sandbox.Balance, error)
+	Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventPage, error)
+	FollowEvents(ctx context.Context, emit func(sandbox.Event) error) error
+	Templates(ctx context.Context, p sandbox.Profile) ([]sandbox.Template, error)
+	Orders(ctx context.Context, q sandbox.OrderQuery) (sandbox.OrderPage, error)
+	Spend(ctx context.Context, q sandbox.SpendQuery) ([]sandbox.SpendRow, error)
+
+	CreateToken(ctx context.Context, g sandbox.Grant) (NewToken, error)
+	Tokens(ctx context.Context, name string) ([]Token, error)
+	EditToken(ctx context.Context, g sandbox.Grant) (sandbox.Grant, error)
+	RotateToken(ctx context.Context, r TokenRotation) (NewToken, error)
+	RevokeToken(ctx context.Context, r TokenRevocation) (sandbox.Grant, error)
+	DisableToken(ctx context.Context, r TokenSwitch) (sandbox.Grant, error)
+	Bind(ctx context.Context, b Binding) (struct{}, error)
+	Budgets(ctx context.Context, none struct{}) ([]sandbox.Budget, error)
+	SetBudget(ctx context.Context, b sandbox.Budget) (sandbox.Budget, error)
+	ConfirmClock(ctx context.Context, none struct{}) (struct{}, error)
+	CheckLedger(ctx context.Context, none struct{}) ([]sandbox.Violation, error)
+	// ExportLedger emits the account in parts, as the format has it.
+	ExportLedger(ctx context.Context, format string, emit func([]byte) error) error
+	Bill(ctx context.Context, q BillQuery) ([]sandbox.BillDay, error)
+	RefreshPrices(ctx context.Context, profile string) (PriceTable, error)
+}
+
+// A BalanceQuery says whose balance is wanted, by id or name; "" is the
+// caller's own, and the only one that a token may ask for.
+type BalanceQuery struct {
+	Grant string `json:"grant,omitempty"`
+}
+
+// A Token is a grant with what opens it.
+type Token struct {
+	Grant       sandbox.Grant        `json:"grant"`
+	Budget      sandbox.Budget       `json:"budget"`
+	Credentials []sandbox.Credential `json:"credentials"`
+	Connections []string             `json:"connections,omitempty"`
+	Running     int                  `json:"running"`
+}
+
+// A NewToken is a grant and the secret that opens it, which nothing tells again.
+type NewToken struct {
+	Grant      sandbox.Grant      `json:"grant"`
+	Credential sandbox.Credential `json:"credential"`
+	Secret     sandbox.Secret     `json:"secret"`
+}
+
+// A TokenRotation asks for a new secret of a grant, by its id or name. The old
+// one opens it for Overlap more, at most a day.
+type TokenRotation struct {
+	Grant   string        `json:"grant"`
+	Overlap time.Duration `json:"overlap,omitempty"`
+}
+
+// A TokenRevocation ends a grant for good, and its sandboxes with it unless Keep.
+type TokenRevocation struct {
+	Grant string `json:"grant"`
+	Keep  bool   `json:"keep,omitempty"`
+}
+
+// A TokenSwitch turns a grant off or on again.
+type TokenSwitch struct {
+	Grant    string `json:"grant"`
+	Disabled bool   `json:"disabled"`
+}
+
+// A Binding has a connection use a grant; "" is the owner's again.
+type Binding struct {
+	Connection string `json:"connection"`
+	Grant      string `json:"grant,omitempty"`
+}
+
+// A BillQuery asks for what AWS billed, by day.
+type BillQuery struct {
+	Profile string    `json:"profile"`
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until,omitzero"`
+}
+
+// A PriceTable tells which prices are used.
+type PriceTable struct {
+	Version string   `json:"version"`
+	Sourced string   `json:"sourced"` // the day, as in 2026-11-29
+	Regions []string `json:"regions"`
+	Stale   bool     `json:"stale,omitempty"`
+}
+
+// A moneyRequest asks the accountant for something.
+type moneyRequest struct {
+	Action string          `json:"action"`
+	Data   json.RawMessage `json:"data,omitempty"`
+}
+
+// The actions, by the name they have between client and engine.
+const (
+	moneyAuthorize = "authorize"
+	moneyQuote     = "quote"
+	moneyBalance   = "balance"
+	moneyEvents    = "events"
+	moneyFollow    = "events/follow"
+	moneyTemplates = "templates"
+	moneyOrders    = "orders"
+	moneySpend     = "spend"
+	moneyCreate    = "token/create"
+	moneyTokens    = "token/list"
+	moneyEdit      = "token/edit"
+	moneyRotate    = "token/rotate"
+	moneyRevoke    = "token/revoke"
+	moneyDisable   = "token/disable"
+	moneyBind      = "token/bind"
+	moneyBudgets   = "budget/list"
+	moneySetBudget = "budget/set"
+	moneyClock     = "clock/confirm"
+	moneyCheck     = "ledger/check"
+	moneyExport    = "ledger/export"
+	moneyBill      = "bill"
+	moneyPrices    = "prices/refresh"
+)
+
+// A moneyCall does one action. It may emit items before it returns.
+type moneyCall func(ctx context.Context, data []byte, emit func(any) error) (any, error)
+
+// on makes a call of a method.
+func on[In, Out any](do func(context.Context, In) (Out, error)) moneyCall {
+	return func(ctx context.Context, data []byte, _ func(any) error) (any, error) {
+		var in In
+		if len(data) > 0 {
+			if err := json.Unmarshal(data, &in); err != nil { // which may quote what is secret
+				return nil, &sandbox.Error{Code: sandbox.Invalid, Msg: "the request can't be read"}
+			}
+		}
+		return do(ctx, in)
+	}
+}
+
+// money serves the accountant.
+func (s *server) money(ctx context.Context, q *request, _ *http.Request, out *stream) (*answer, error) {
+	if q.Money == nil || s.accountant == nil {
+		return nil, missing("action")
+	}
+	do := moneyCalls(s.accountant)[q.Money.Action]
+	if do == nil {
+		return nil, missing("action")
+	}
+	got, err := do(ctx, q.Money.Data, func(v any) error {
+		item, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		return out.send(frame{Item: item})
+	})
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(got)
+	return &answer{Data: data}, err
+}
+
+// moneyCalls are what e can be asked.
+func moneyCalls(e Accountant) map[string]moneyCall {
+	return map[string]moneyCall{
+		moneyAuthorize: on(e.Authorize), moneyQuote: on(e.Quote), moneyBalance: on(e.Balance), moneyEvents: on(e.Events),
+		moneyTemplates: on(e.Templates), moneyOrders: on(e.Orders), moneySpend: on(e.Spend),
+		moneyCreate: on(e.CreateToken), moneyTokens: on(e.Tokens), moneyEdit: on(e.EditToken), moneyRotate: on(e.RotateToken),
+		moneyRevoke: on(e.RevokeToken), moneyDisable: on(e.DisableToken), moneyBind: on(e.Bind),
+		moneyBudgets: on(e.Budgets), moneySetBudget: on(e.SetBudget), moneyClock: on(e.ConfirmClock),
+		moneyCheck: on(e.CheckLedger), moneyBill: on(e.Bill), moneyPrices: on(e.RefreshPrices),
+		moneyFollow: func(ctx context.Context, _ []byte, emit func(any) error) (any, error) {
+			return nil, e.FollowEvents(ctx, func(ev sandbox.Event) error { return emit(ev) })
+		},
+		moneyExport: func(ctx context.Context, data []byte, emit func(any) error) (any, error) {
+			var format string
+			if err := json.Unmarshal(data, &format); err != nil {
+				return nil, missing("format")
+			}
+			return nil, e.ExportLedger(ctx, format, func(part []byte) error { return emit(part) })
+		},
+	}
+}
+
+// ask sends one action, and reads what it came to.
+func ask[Out any](ctx context.Context, c *Client, action string, in any, p policy) (out Out, err error) {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return out, ours(err)
+	}
+	a, err := c.call(ctx, callMoney, &request{Money: &moneyRequest{action, data}}, p, nil, nil)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(a.Data, &out); err != nil {
+		return out, missing(action)
+	}
+	return out, nil
+}
+
+// items sends one action, and passes on what it emits.
+func items[Item any](ctx context.Context, c *Client, action string, in any, p policy, emit func(Item) error) error {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return ours(err)
+	}
+	_, err = c.call(ctx, callMoney, &request{Money: &moneyRequest{action, data}}, p, func(f frame) error {
+		var item Item
+		if f.Item == nil {
+			return nil
+		}
+		if err := json.Unmarshal(f.Item, &item); err != nil {
+			return missing(action)
+		}
+		return emit(item)
+	}, nil)
+	return err
+}
+
+// Authorize returns the grant that the call of ctx is under.
+func (c *Client) Authorize(ctx context.Context) (sandbox.Grant, error) {
+	return ask[sandbox.Grant](ctx, c, moneyAuthorize, struct{}{}, always)
+}
+
+// Quote tells what a sandbox would cost. It makes and holds nothing.
+func (c *Client) Quote(ctx context.Context, s sandbox.Spec) (sandbox.Quote, error) {
+	return ask[sandbox.Quote](ctx, c, moneyQuote, s, always)
+}
+
+// Balance tells what a grant has left.
+func (c *Client) Balance(ctx context.Context, q BalanceQuery) (sandbox.Balance, error) {
+	return ask[sandbox.Balance](ctx, c, moneyBalance, q, always)
+}
+
+// Events returns events, newest first: the caller's own, or all for the owner.
+func (c *Client) Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventPage, error) {
+	return ask[sandbox.EventPage](ctx, c, moneyEvents, q, always)
+}
+
+// FollowEvents calls emit with each event from now on, until ctx is done or emit
+// fails. One that comes while an engine is replaced may be missed: its id tells
+// which there were.
+func (c *Client) FollowEvents(ctx context.Context, emit func(sandbox.Event) error) error {
+	return items(ctx, c, moneyFollow, struct{}{}, always, emit)
+}
+
+// Templates lists the images of a profile, the best first.
+func (c *Client) Templates(ctx context.Context, p sandbox.Profile) ([]sandbox.Template, error) {
+	return ask[[]sandbox.Template](ctx, c, moneyTemplates, p, always)
+}
+
+// Orders lists sandboxes of the account, past ones included.
+func (c *Client) Orders(ctx context.Context, q sandbox.OrderQuery) (sandbox.OrderPage, error) {
+	return ask[sandbox.OrderPage](ctx, c, moneyOrders, q, always)
+}
+
+// Spend sums what was spent.
+func (c *Client) Spend(ctx context.Context, q sandbox.SpendQuery) ([]sandbox.SpendRow, error) {
+	return ask[[]sandbox.SpendRow](ctx, c, moneySpend, q, always)
+}
+
+// CreateToken makes a grant of what g says, its id aside, and a secret for it.
+// It is not tried again: the secret of a lost answer is lost.
+func (c *Client) CreateToken(ctx context.Context, g sandbox.Grant) (NewToken, error) {
+	return ask[NewToken](ctx, c, moneyCreate, g, ifUnsent)
+}
+
+// Tokens lists all grants, or the one of an id or name.
+func (c *Client) Tokens(ctx context.Context, name string) ([]Token, error) {
+	return ask[[]Token](ctx, c, moneyTokens, name, always)
+}
+
+// EditToken changes what the grant with the id of g allows. Its account, its
+// secrets and its end stay as they are.
+func (c *Client) EditToken(ctx context.Context, g sandbox.Grant) (sandbox.Grant, error) {
+	return ask[sandbox.Grant](ctx, c, moneyEdit, g, always)
+}
+
+// RotateToken makes a new secret for a grant. Like [Client.CreateToken] it is
+// not tried again.
+func (c *Client) RotateToken(ctx context.Context, r TokenRotation) (NewToken, error) {
+	return ask[NewToken](ctx, c, moneyRotate, r, ifUnsent)
+}
+
+// RevokeToken ends a grant for good.
+func (c *Client) RevokeToken(ctx context.Context, r TokenRevocation) (sandbox.Grant, error) {
+	return ask[sandbox.Grant](ctx, c, moneyRevoke, r, always)
+}
+
+// DisableToken turns a grant off, or on again.
+func (c *Client) DisableToken(ctx context.Context, r TokenSwitch) (sandbox.Grant, error) {
+	return ask[sandbox.Grant](ctx, c, moneyDisable, r, always)
+}
+
+// Bind has a connection use a grant.
+func (c *Client) Bind(ctx context.Context, b Binding) error {
+	_, err := ask[struct{}](ctx, c, moneyBind, b, always)
+	return err
+}
+
+// Budgets lists all budgets.
+func (c *Client) Budgets(ctx context.Context) ([]sandbox.Budget, error) {
+	return ask[[]sandbox.Budget](ctx, c, moneyBudgets, struct{}{}, always)
+}
+
+// SetBudget sets the limit and the period of the budget that b names.
+func (c *Client) SetBudget(ctx context.Context, b sandbox.Budget) (sandbox.Budget, error) {
+	return ask[sandbox.Budget](ctx, c, moneySetBudget, b, always)
+}
+
+// ConfirmClock tells the engine that the time of this computer is right.
+func (c *Client) ConfirmClock(ctx context.Context) error {
+	_, err := ask[struct{}](ctx, c, moneyClock, struct{}{}, always)
+	return err
+}
+
+// CheckLedger looks for what the account should never hold.
+func (c *Client) CheckLedger(ctx context.Context) ([]sandbox.Violation, error) {
+	return ask[[]sandbox.Violation](ctx, c, moneyCheck, struct{}{}, always)
+}
+
+// ExportLedger passes on the account in parts, as "csv" or "json".
+func (c *Client) ExportLedger(ctx context.Context, format string, emit func([]byte) error) error {
+	return items(ctx, c, moneyExport, format, ifUnsent, emit)
+}
+
+// Bill asks AWS what it billed. Each question costs money.
+func (c *Client) Bill(ctx context.Context, q BillQuery) ([]sandbox.BillDay, error) {
+	return ask[[]sandbox.BillDay](ctx, c, moneyBill, q, ifUnsent)
+}
+
+// RefreshPrices has the engine ask AWS for its prices, as a profile may.
+func (c *Client) RefreshPrices(ctx context.Context, profile string) (PriceTable, error) {
+	return ask[PriceTable](ctx, c, moneyPrices, profile, always)
+}
