@@ -94,6 +94,9 @@ func CheckProfile(p Profile) error {
 	if err := p.Profile.Validate(); err != nil {
 		return invalid("fields", "%v", err)
 	}
+	if p.Region == "" && p.Kind != awsauth.KindShared && p.Kind != awsauth.KindEnvironment { // those may have it from elsewhere
+		return invalid("region", "a profile of kind %s names no region of its own: give it one", p.Kind)
+	}
 	spec := sandbox.Spec{Timeout: time.Duration(p.TimeoutSeconds) * time.Second, Idle: time.Duration(p.IdleSeconds) * time.Second}
 	if err := spec.Validate(); err != nil {
 		return invalid("times", "%s", sandbox.Message(err))

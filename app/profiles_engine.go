@@ -182,6 +182,9 @@ type ProfileTest struct {
 	Profile string `json:"profile"`
 	Account string `json:"account,omitempty"` // "" where nobody tells: a local cloud knows no accounts
 	ARN     string `json:"arn,omitempty"`
+	// Asked is whether STS was asked who this is. It is not where the profile's
+	// cloud stands for AWS, and no STS with it was named.
+	Asked bool `json:"sts_asked"`
 	Kind    string `json:"principal,omitempty"`
 	Region  string `json:"region"`
 	// Expires is when the credentials run out that there are now.
@@ -206,7 +209,7 @@ func (a *accounts) test(ctx context.Context, p settings.Profile) (ProfileTest, e
 		if err != nil {
 			return out, err
 		}
-		out.Account, out.ARN, out.Kind = id.Account, id.ARN, id.Kind
+		out.Asked, out.Account, out.ARN, out.Kind = true, id.Account, id.ARN, id.Kind
 	}
 	cloud, err := a.open(ctx, p)
 	if err != nil {

@@ -107,6 +107,7 @@ var wanted = map[awsauth.Kind][]string{
 	awsauth.KindRole:        {"role-arn", "source-profile", "region"},
 	awsauth.KindWebIdentity: {"role-arn", "web-identity-token-file", "region"},
 	awsauth.KindProcess:     {"credential-process", "region"},
+	awsauth.KindMetadata:    {"region"},
 }
 
 // complete asks a person for what is missing, and without one says what is.

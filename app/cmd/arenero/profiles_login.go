@@ -43,6 +43,9 @@ func (c *profilesTestCommand) Run() error {
 		add("profile", t.Profile)
 		add("account", t.Account)
 		add("arn", t.ARN)
+		if !t.Asked {
+			add("arn", s.say("profiles.test.not-asked"))
+		}
 		add("region", t.Region)
 		if !t.Expires.IsZero() {
 			add("expires", t.Expires.Local().Format(time.DateTime))
