@@ -133,6 +133,11 @@ func (a *App) join(dirs paths.Dirs) error {
 	}
 	a.connections = connections{settings.Open(dirs.Config)}
 	a.accounts = newAccounts(dirs, a.connections.file, a.cfg.Program, a.cfg.Log.With("part", "profiles"))
+	ctx, cancel := context.WithTimeout(context.Background(), sweepWithin)
+	defer cancel()
+	if err := sweepMoves(ctx, a.accounts.scratch); err != nil {
+		a.cfg.Log.Warn("what a move of a key left can't be removed", "err", err)
+	}
 	clouds := &clouds{
 		conns: a.connections, accounts: a.accounts,
 		local: &local{

@@ -23,14 +23,21 @@ type Profiles struct{ file *settings.File }
 // A Profile is one of them.
 type Profile = settings.Profile
 
-// OpenProfiles returns those of this user.
+// OpenProfiles returns those of this user. If a key was being taken out of a file
+// when everything ended, it clears up after that.
 func OpenProfiles() (*Profiles, error) {
 	dirs, err := paths.Find()
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), sweepWithin)
+	defer cancel()
+	_ = sweepMoves(ctx, scratchFolder(dirs)) // the engine says what can't be cleared up
 	return &Profiles{settings.Open(dirs.Config)}, nil
 }
+
+// sweepWithin is how long whoever looks at profiles waits for that.
+const sweepWithin = 5 * time.Second
 
 // Language is the one that the user has chosen, "" if none.
 func (p *Profiles) Language() string {

@@ -28,7 +28,8 @@ type accounts struct {
 	auth    *awsauth.Auth
 	env     map[string]string // the AWS variables of the engine itself
 	program string            // what others start to get credentials
-	scratch string            // folder for changes of files that hold secrets
+	scratch string            // folder for changes of files that hold secrets; see [scratchFolder]
+	fail    func(step string) // called at each step of such a change, by tests; may be nil
 	open    func(ctx context.Context, p settings.Profile) (*cloud, error)
 	log     *slog.Logger
 
@@ -41,7 +42,7 @@ type accounts struct {
 func newAccounts(dirs paths.Dirs, file *settings.File, program string, log *slog.Logger) *accounts {
 	a := &accounts{
 		file: file, secrets: newSecretKeeper(file, filepath.Join(dirs.State, "keychain")), env: map[string]string{},
-		program: program, scratch: filepath.Join(dirs.State, "aws"), log: log, prompts: map[string]chan string{},
+		program: program, scratch: scratchFolder(dirs), log: log, prompts: map[string]chan string{},
 	}
 	for _, name := range awsauth.Variables {
 		if v := os.Getenv(name); v != "" {
@@ -51,6 +52,9 @@ func newAccounts(dirs paths.Dirs, file *settings.File, program string, log *slog
 	a.auth = awsauth.New(a.deps())
 	return a
 }
+
+// scratchFolder is where changes of the files of AWS have their records.
+func scratchFolder(dirs paths.Dirs) string { return filepath.Join(dirs.State, "aws") }
 
 func (a *accounts) deps() awsauth.Deps {
 	return awsauth.Deps{

@@ -9,12 +9,15 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/arenero/arenero/app/internal/awsauth"
+	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 	"github.com/arenero/arenero/app/internal/hostconf/hostfile"
 	"github.com/arenero/arenero/app/internal/keychain"
+	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/internal/settings"
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -203,7 +206,15 @@ func (a *accounts) restore(ctx context.Context, name string) ([]Moved, error) {
 // records that this takes hold what was in the file, so they go at once: what
 // can undo the change is in the keychain.
 func (a *accounts) change(ctx context.Context, path string, next func(doc []byte) ([]byte, error)) error {
-	store, err := hostfile.Open(hostfile.Options{Dir: a.scratch})
+	if err := paths.Private(filepath.Dir(a.scratch)); err != nil {
+		return err
+	}
+	alone, err := filelock.Wait(ctx, scratchLock(a.scratch))
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	store, err := hostfile.Open(hostfile.Options{Dir: a.scratch, Fail: a.fail})
 	if err != nil {
 		return err
 	}
@@ -224,6 +235,33 @@ func (a *accounts) change(ctx context.Context, path string, next func(doc []byte
 		}
 	}
 	return err
+}
+
+// scratchLock is what whoever changes files of AWS by way of a folder holds.
+func scratchLock(scratch string) string { return scratch + ".lock" }
+
+// sweepMoves ends what a change of a file of AWS left that was killed. Its records
+// hold the key that was in the file, so they are not left to the next change.
+func sweepMoves(ctx context.Context, scratch string) error {
+	if _, err := os.Lstat(scratch); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	alone, err := filelock.Try(scratchLock(scratch))
+	if errors.Is(err, filelock.ErrTaken) { // by one that lives, and clears up itself
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer alone.Close()
+	store, err := hostfile.Open(hostfile.Options{Dir: scratch})
+	if err != nil {
+		return err
+	}
+	if err := store.Recover(ctx); err != nil {
+		return err // the records are all that knows of the file that lies beside the real one
+	}
+	return os.RemoveAll(scratch)
 }
 
 // splice is the one patch that makes a text of another, without what both begin
