@@ -100,15 +100,14 @@ func (l *Limiter) take(g sandbox.Grant, kind string, perMinute, burst int) error
 	}
 }
 
-// forgetLocked drops grants that were not seen for a while, or were seen in what
-// is now the future.
+// forgetLocked drops grants that were not seen for a while.
 func (l *Limiter) forgetLocked(now time.Time) {
-	if since := now.Sub(l.swept); since >= 0 && since < forgetAfter {
+	if now.Sub(l.swept).Abs() < forgetAfter {
 		return
 	}
 	l.swept = now
 	for key, b := range l.buckets {
-		if since := now.Sub(b.used); since < 0 || since >= forgetAfter {
+		if now.Sub(b.used) >= forgetAfter {
 			delete(l.buckets, key)
 		}
 	}

@@ -9,69 +9,70 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// A Rule is what a tool needs of a grant.
-type Rule struct {
-	Own     []sandbox.Scope // all of them, for what the grant itself made, or where there is no object
-	Others  []sandbox.Scope // all of them, for what others made
-	Billing bool            // each call asks for something new that costs
-	Consent bool            // the computer's owner has to say yes to each call
+// Needs are what a tool needs of a grant.
+type Needs struct {
+	Own      []sandbox.Scope // all of them, for what the grant itself made, or where there is no object
+	Others   []sandbox.Scope // all of them, for what others made
+	Billable bool            // each call asks for something new that costs
+	Consent  bool            // the computer's owner has to say yes to each call
 }
 
-// rules of all tools. What is not here is not for tools: budgets, scopes and
-// tokens are changed by the computer's owner.
-var rules = func() map[string]Rule {
+// tools are all there are. What is not here is not for tools: budgets, scopes
+// and tokens are changed by the computer's owner.
+var tools = func() map[string]Needs {
 	read, rent, manage, billing := sandbox.ScopeRead, sandbox.ScopeRent, sandbox.ScopeManage, sandbox.ScopeBilling
-	all := map[string]Rule{}
-	set := func(r Rule, tools ...string) {
-		for _, t := range tools {
-			all[t] = r
+	all := map[string]Needs{}
+	set := func(n Needs, names ...string) {
+		for _, name := range names {
+			all[name] = n
 		}
 	}
-	needs := func(s ...sandbox.Scope) []sandbox.Scope { return s }
+	scopes := func(s ...sandbox.Scope) []sandbox.Scope { return s }
 
-	set(Rule{Own: needs(read), Others: needs(read, manage)},
+	set(Needs{Own: scopes(read), Others: scopes(read, manage)},
 		"list_sandboxes", "get_sandbox", "list_templates", "quote", "get_balance", "get_events")
 	// Any of these may make or wake a sandbox.
-	set(Rule{Own: needs(rent), Others: needs(rent, manage)},
+	set(Needs{Own: scopes(rent), Others: scopes(rent, manage)},
 		"run_code", "run_command", "read_file", "write_file", "list_files", "start_command", "read_output", "stop_command")
-	set(Rule{Own: needs(rent), Others: needs(rent), Billing: true}, "create_sandbox")
-	set(Rule{Own: needs(rent), Others: needs(manage)},
+	set(Needs{Own: scopes(rent), Others: scopes(rent), Billable: true}, "create_sandbox")
+	set(Needs{Own: scopes(rent), Others: scopes(manage)},
 		"suspend_sandbox", "resume_sandbox", "terminate_sandbox", "schedule_removal")
 
 	// Those of a market, whose own token has to allow them, too.
-	set(Rule{Own: needs(read), Others: needs(read)},
+	set(Needs{Own: scopes(read), Others: scopes(read)},
 		"search_gpus", "get_market_summary", "list_images", "list_instances", "get_instance")
-	set(Rule{Own: needs(rent), Others: needs(rent), Billing: true}, "rent_gpu", "deploy_model")
-	set(Rule{Own: needs(rent), Others: needs(manage)}, "terminate_instance")
-	set(Rule{Own: needs(billing), Others: needs(billing)}, "get_partner_earnings")
-	set(Rule{Own: needs(billing), Others: needs(billing), Consent: true}, "join_partner_program")
+	set(Needs{Own: scopes(rent), Others: scopes(rent), Billable: true}, "rent_gpu", "deploy_model")
+	set(Needs{Own: scopes(rent), Others: scopes(manage)}, "terminate_instance")
+	set(Needs{Own: scopes(billing), Others: scopes(billing)}, "get_partner_earnings")
+	set(Needs{Own: scopes(billing), Others: scopes(billing), Consent: true}, "join_partner_program")
 	return all
 }()
 
-// RuleOf returns what a tool needs, and whether there is such a tool.
-func RuleOf(tool string) (Rule, bool) {
-	r, ok := rules[tool]
-	return Rule{slices.Clone(r.Own), slices.Clone(r.Others), r.Billing, r.Consent}, ok
+// NeedsOf returns what a tool needs, and whether there is such a tool.
+func NeedsOf(tool string) (Needs, bool) {
+	n, ok := tools[tool]
+	n.Own, n.Others = slices.Clone(n.Own), slices.Clone(n.Others)
+	return n, ok
 }
 
 // ScopeOf returns the scope without which a tool does nothing even with what is
 // the grant's own.
 func ScopeOf(tool string) (sandbox.Scope, bool) {
-	r, ok := rules[tool]
+	n, ok := tools[tool]
 	if !ok {
 		return "", false
 	}
-	return r.Own[0], true
+	return n.Own[0], true
 }
 
-// Tools are the names of all tools that have a rule, in order.
-func Tools() []string { return slices.Sorted(maps.Keys(rules)) }
+// Tools are the names of all tools that there are, in order.
+func Tools() []string { return slices.Sorted(maps.Keys(tools)) }
 
 // Shows reports whether g can do anything with a tool, so that it is worth
 // listing.
 func Shows(g sandbox.Grant, tool string) bool {
-	r, ok := rules[tool]
-	return ok && (has(g, r.Own) || has(g, r.Others))
+	n, ok := tools[tool]
+	return ok && (has(g, n.Own) || has(g, n.Others))
 }
 
 // SeesOthers reports whether lists may show g what other grants made.
@@ -82,16 +83,16 @@ func CheckTool(g sandbox.Grant, tool string) error {
 	if Shows(g, tool) {
 		return nil
 	}
-	return forbidden(g, tool, rules[tool].Own)
+	return forbidden(g, tool, tools[tool].Own)
 }
 
 // CheckObject refuses the use of a tool on an object that g may not use it on.
 // Own says that the object was made by g itself.
 func CheckObject(g sandbox.Grant, tool string, own bool) error {
-	r, ok := rules[tool]
-	needs := r.Others
+	n, ok := tools[tool]
+	needs := n.Others
 	if own {
-		needs = r.Own
+		needs = n.Own
 	}
 	if ok && has(g, needs) {
 		return nil

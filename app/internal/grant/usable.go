@@ -75,7 +75,7 @@ func Admit(g sandbox.Grant, c *sandbox.Credential, caller sandbox.Caller, limite
 		if err := limiter.Call(g, caller.HTTP); err != nil {
 			return err
 		}
-		if rules[caller.Tool].Billing && Shows(g, caller.Tool) { // what is refused anyway counts as no create
+		if tools[caller.Tool].Billable && Shows(g, caller.Tool) { // what is refused anyway counts as no create
 			if err := limiter.Create(g); err != nil {
 				return err
 			}
