@@ -1,5 +1,5 @@
 // Package assets holds what is built into the programs and is no code: the
-// texts in each language.
+// texts in each language, and pages.
 package assets
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed translation
+//go:embed translation docs
 var files embed.FS
 
 // The languages there are, by the names that [Language] and [Load] use.
@@ -39,6 +39,25 @@ func Load(language string, parts ...string) Texts {
 		t.read(part + "." + language)
 	}
 	return t
+}
+
+// The pages that [Doc] has.
+const (
+	DocAgents      = "agents"       // how an agent uses sandboxes, and pays for them
+	DocFirstPrompt = "first-prompt" // what a person says to an agent first
+)
+
+// Doc returns a page as Markdown; in English if there is no such language. A
+// page that there is not is "".
+func Doc(name, language string) string {
+	if language != Spanish {
+		language = English
+	}
+	raw, err := files.ReadFile("docs/" + name + "." + language + ".md")
+	if err != nil {
+		return ""
+	}
+	return string(raw)
 }
 
 // read adds the texts of one file.

@@ -75,3 +75,45 @@ func TestGet(t *testing.T) {
 		t.Errorf("Get() of an unknown key = %q", got)
 	}
 }
+
+func TestA39_PageForAgents(t *testing.T) {
+	for _, language := range []string{English, Spanish} {
+		page := Doc(DocAgents, language)
+		if !strings.HasPrefix(page, "# Arenero ") {
+			t.Errorf("%s: the page begins with %.40q", language, page)
+		}
+		for _, must := range []string{
+			"`read`", "`rent`", "`manage`", "`billing`", "Authorization: Bearer", "Idempotency-Key", "idempotent_replay", "same_request_10m",
+			"get_events", "get_balance", "list_templates", "quote", "create_sandbox", "schedule_removal", "suspend_sandbox", "terminate_sandbox",
+			"run_code", "run_command", "_meta[\"arenero/alerts\"]", "budget_exceeded", "create_in_doubt", "forbidden_scope", "hours_required",
+		} {
+			if !strings.Contains(page, must) {
+				t.Errorf("%s: the page says nothing of %s", language, must)
+			}
+		}
+	}
+	if Doc("no-such-page", English) != "" || Doc(DocAgents, "fr") != Doc(DocAgents, English) {
+		t.Error("pages or languages that there are not")
+	}
+}
+
+// The first prompt has every rule: look at events and at the balance, search,
+// propose and wait, give hours and a stable key, set the end.
+func TestA38_FirstPrompt(t *testing.T) {
+	for language, rules := range map[string][]string{
+		English: {"get_events", "get_balance", "list_templates", "quote", "wait for my approval", "hours", "idempotency_key", "same key", "schedule_removal", "terminate_sandbox", "alerts", "Never write a token"},
+		Spanish: {"get_events", "get_balance", "list_templates", "quote", "espera mi aprobación", "horas", "idempotency_key", "misma clave", "schedule_removal", "terminate_sandbox", "avisos", "No escribas nunca un token"},
+	} {
+		prompt, at := Doc(DocFirstPrompt, language), -1
+		for i, rule := range rules {
+			found := strings.Index(prompt, rule)
+			if found < 0 {
+				t.Errorf("%s: nothing of %q", language, rule)
+			}
+			if i < 5 && found < at { // these are steps, in this order
+				t.Errorf("%s: %q comes too early", language, rule)
+			}
+			at = found
+		}
+	}
+}
