@@ -23,11 +23,11 @@ import (
 type Rates struct {
 	Version string    `json:"version"` // of the sheet they are from
 	Region  string    `json:"region"`
-	Sourced time.Time `json:"sourced"` // the day on which they were looked up
-	VCPU    int64     `json:"vcpu_p"`  // p$ per second of a vCPU
-	GB      int64     `json:"gb_p"`    // p$ per second of a GB of memory
-	Write   int64     `json:"write_p"` // p$ per GB of a snapshot, when it suspends
-	Read    int64     `json:"read_p"`  // p$ per GB of a snapshot, when it starts or wakes up
+	Sourced time.Time `json:"sourced"`   // the day on which they were looked up
+	VCPU    int64     `json:"vcpu_p"`    // p$ per second of a vCPU
+	GB      int64     `json:"gb_p"`      // p$ per second of a GB of memory
+	Write   int64     `json:"write_p"`   // p$ per GB of a snapshot, when it suspends
+	Read    int64     `json:"read_p"`    // p$ per GB of a snapshot, when it starts or wakes up
 	Storage int64     `json:"storage_p"` // p$ per second of a GB of a snapshot, while it sleeps
 }
 

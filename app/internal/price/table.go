@@ -29,8 +29,8 @@ var shipped = sync.OnceValue(func() Sheet {
 // A Table knows prices. It does not change: what adds to one returns another.
 type Table struct {
 	sizes []int
-	own   []Row // of the user; they go first
-	aws   []Row
+	own   []Sheet // of the user; they go first
+	aws   []Sheet
 }
 
 // Embedded is the table that is part of the program. It names only regions of
@@ -65,15 +65,16 @@ func unreadable(path string, err error) error {
 	}
 }
 
-// With adds what AWS says, as [Fetch] returns it. Of two rows for a region that
-// are valid, the one that is valid since later goes, then the one looked up later.
+// With adds what AWS says, as [Fetch] returns it. Of two sheets that price a
+// region, the one goes that was looked up later.
 func (t *Table) With(s Sheet) *Table {
-	return &Table{t.plus(s.Sizes), t.own, slices.Concat(t.aws, s.Rows)}
+	return &Table{t.plus(s.Sizes), t.own, append(slices.Clip(t.aws), s)}
 }
 
-// Override adds what the user says, which goes before what AWS does.
+// Override adds what the user says, which goes before what AWS does, and before
+// what was added earlier.
 func (t *Table) Override(s Sheet) *Table {
-	return &Table{t.plus(s.Sizes), slices.Concat(t.own, s.Rows), t.aws}
+	return &Table{t.plus(s.Sizes), append(slices.Clip(t.own), s), t.aws}
 }
 
 func (t *Table) plus(sizes []int) []int {
@@ -88,9 +89,11 @@ func (t *Table) Sizes() []int { return slices.Clone(t.sizes) }
 // Regions are those of which a price is known at that time, in order.
 func (t *Table) Regions(at time.Time) []string {
 	var all []string
-	for _, r := range slices.Concat(t.own, t.aws) {
-		if !at.Before(r.ValidFrom) {
-			all = append(all, r.Region)
+	for _, s := range slices.Concat(t.own, t.aws) {
+		for _, r := range s.Rows {
+			if !at.Before(r.ValidFrom) {
+				all = append(all, r.Region)
+			}
 		}
 	}
 	slices.Sort(all)
@@ -103,53 +106,55 @@ func (t *Table) Rates(region string, sizeMiB int, at time.Time) (Rates, bool) {
 	if !slices.Contains(t.sizes, sizeMiB) {
 		return Rates{}, false
 	}
-	row, ok := t.row(region, at)
+	row, ok := t.Row(region, at)
 	return row.Rates, ok
 }
 
-// Row is what a price in a region comes from.
-func (t *Table) row(region string, at time.Time) (Row, bool) {
-	for _, rows := range [][]Row{t.own, t.aws} {
-		var best Row
-		for _, r := range rows {
-			if r.Region == region && !at.Before(r.ValidFrom) && (best.Region == "" || !newer(best, r)) {
-				best = r
-			}
-		}
-		if best.Region != "" {
-			return best, true
+// Row is the price of a region at that time with where it is from, and whether
+// it is known.
+func (t *Table) Row(region string, at time.Time) (Row, bool) {
+	for _, s := range slices.Backward(t.own) {
+		if row, ok := s.row(region, at); ok {
+			return row, true
 		}
 	}
-	return Row{}, false
-}
-
-// newer reports whether a goes before b.
-func newer(a, b Row) bool {
-	if !a.ValidFrom.Equal(b.ValidFrom) {
-		return a.ValidFrom.After(b.ValidFrom)
+	var best Row
+	found := false
+	for _, s := range t.aws {
+		if row, ok := s.row(region, at); ok && (!found || !row.Sourced.Before(best.Sourced)) {
+			best, found = row, true
+		}
 	}
-	return a.Sourced.After(b.Sourced)
+	return best, found
 }
 
-// Stale are the regions whose price at that time was looked up more than 90
-// days before, in order.
+// row is the last one of a region that is valid by then.
+func (s Sheet) row(region string, at time.Time) (best Row, ok bool) {
+	for _, r := range s.Rows {
+		if r.Region == region && !at.Before(r.ValidFrom) && (!ok || r.ValidFrom.After(best.ValidFrom)) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// Stale are the prices at that time that were looked up more than 90 days
+// before, in the order of their regions.
 func (t *Table) Stale(at time.Time) []Rates {
 	var old []Rates
 	for _, region := range t.Regions(at) {
-		if row, ok := t.row(region, at); ok && row.Stale(at) {
+		if row, ok := t.Row(region, at); ok && row.Stale(at) {
 			old = append(old, row.Rates)
 		}
 	}
 	return old
 }
 
-// Version names the sheets that t is made of, the first that goes first.
+// Version names the sheets that t is made of, the one that goes first first.
 func (t *Table) Version() string {
 	var all []string
-	for _, r := range slices.Backward(slices.Concat(t.aws, t.own)) {
-		if !slices.Contains(all, r.Version) {
-			all = append(all, r.Version)
-		}
+	for _, s := range slices.Backward(slices.Concat(t.aws, t.own)) {
+		all = append(all, s.Version)
 	}
 	return strings.Join(all, ", ")
 }
