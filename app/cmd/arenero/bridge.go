@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/arenero/arenero/app/control"
@@ -21,10 +20,10 @@ func (c *bridgeCommand) Run() error {
 	}
 	err = become(program, c.Args)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef(`%s is not there: install Arenero whole, or run "make build"`, program)
+		return wrong("cli.bridge.missing", "program", program)
 	}
 	if _, ok := errors.AsType[*exitError](err); ok || err == nil {
 		return err
 	}
-	return fmt.Errorf("start %s: %w", program, err)
+	return failure("cli.bridge.start", "program", program, "why", reason(err))
 }

@@ -91,23 +91,23 @@ func find(ctx context.Context, client *control.Client, ref string) (sandbox.Sand
 	b, err := findAny(ctx, client, ref)
 	if err == nil && !b.State.Alive() {
 		return b, &sandbox.Error{
-			Code: sandbox.Gone, Msg: fmt.Sprintf("sandbox %s has ended (%s)", cmp.Or(b.Name, b.ID), ending(b)),
-			Hint: hintAlive, Details: map[string]any{"sandbox_id": b.ID, "reason": string(b.EndReason)},
+			Code: sandbox.Gone, Msg: say("cli.gone.named", "sandbox", cmp.Or(b.Name, b.ID), "why", ending(b)),
+			Hint: say(hintAlive), Details: map[string]any{"sandbox_id": b.ID, "reason": string(b.EndReason)},
 		}
 	}
 	return b, err
 }
 
-const hintAlive = `"arenero ls" lists those that live`
+const hintAlive = "cli.gone.hint"
 
 // gone is err for somebody who named a sandbox: none is made in its place.
 func gone(err error) error {
 	e, ok := errors.AsType[*sandbox.Error](err)
-	if !ok || e.Code != sandbox.Gone || e.Hint == hintAlive {
+	if !ok || e.Code != sandbox.Gone || e.Hint == say(hintAlive) {
 		return err
 	}
 	ended := *e
-	ended.Msg, ended.Hint, ended.Retryable = "the sandbox has ended", hintAlive, false
+	ended.Msg, ended.Hint, ended.Retryable = say("cli.gone"), say(hintAlive), false
 	if reason, ok := e.Details["reason"].(string); ok {
 		ended.Msg += " (" + ending(sandbox.Sandbox{EndReason: sandbox.EndReason(reason)}) + ")"
 	}
@@ -158,7 +158,7 @@ func match(all []sandbox.Sandbox, ref string) (sandbox.Sandbox, error) {
 		}
 	}
 	return sandbox.Sandbox{}, &sandbox.Error{
-		Code: sandbox.NotFound, Msg: fmt.Sprintf("there is no sandbox %q", ref), Hint: "\"arenero ls\" lists them",
+		Code: sandbox.NotFound, Msg: say("cli.no-sandbox", "ref", ref), Hint: say("cli.no-sandbox.hint"),
 	}
 }
 
@@ -172,7 +172,7 @@ func ambiguous(ref string, found []sandbox.Sandbox) error {
 	}
 	slices.Sort(ids)
 	return &sandbox.Error{
-		Code: sandbox.Invalid, Msg: fmt.Sprintf("%q may mean %s", ref, strings.Join(ids, " or ")), Hint: "type more of the id",
+		Code: sandbox.Invalid, Msg: say("cli.ambiguous", "ref", ref, "ids", strings.Join(ids, say("cli.or"))), Hint: say("cli.ambiguous.hint"),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -73,15 +74,15 @@ func (c *cloudCommand) Run() error {
 // check finds mistakes before anything is started.
 func (c *cloudCommand) check() error {
 	if !regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`).MatchString(c.Region) {
-		return usagef("--region %q is not a region like us-east-1", c.Region)
+		return wrong("cli.cloud.region", "region", c.Region)
 	}
 	if c.Faults != "" {
 		b, err := os.ReadFile(c.Faults)
 		if err != nil {
-			return usagef("--faults: %w", err)
+			return wrong("cli.flag", "flag", "--faults", "why", reason(err))
 		}
 		if _, err := cloud.ParseFaults(b); err != nil {
-			return usagef("--faults %s: %w", c.Faults, err)
+			return wrong("cli.flag.value", "flag", "--faults", "value", c.Faults, "why", reason(err))
 		}
 	}
 	if c.Listen == "" && c.Socket == "" {
@@ -102,17 +103,17 @@ func (c *cloudCommand) dataDir() (string, error) {
 	}
 	dir, err := filepath.Abs(c.Data)
 	if err != nil {
-		return "", usagef("--data: %w", err)
+		return "", wrong("cli.flag", "flag", "--data", "why", reason(err))
 	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
 		return dir, nil
 	}
 	if err != nil {
-		return "", usagef("--data: %w", err)
+		return "", wrong("cli.flag", "flag", "--data", "why", reason(err))
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "lock")); err != nil {
-		return "", usagef("--data %s holds files that no cloud made: give an empty folder, or a new one", dir)
+		return "", wrong("cli.cloud.data", "folder", dir)
 	}
 	return dir, nil
 }
@@ -132,7 +133,7 @@ func (c *cloudCommand) serve(ctx context.Context, dir string) (err error) {
 		if c.Data != "" {
 			printEnv += " --data " + quote(c.Data)
 		}
-		return fmt.Errorf("%w: use that one with eval \"$(%s)\", or start this one with another --data DIR", err, printEnv)
+		return failure("cli.cloud.taken", "why", reason(err), "command", printEnv)
 	}
 	if err != nil {
 		return err
@@ -196,11 +197,11 @@ func (c *cloudCommand) announce(env environ) error {
 		return err
 	}
 	if !c.JSON {
-		key := "Ctrl-C or "
+		key := "cli.cloud.ready"
 		if c.deaf {
-			key = ""
+			key += ".deaf"
 		}
-		fmt.Fprintf(os.Stderr, "arenero cloud is ready. %s\"kill %d\" ends it and its sandboxes.\n", key, env.PID)
+		fmt.Fprintln(os.Stderr, say(key, "pid", strconv.Itoa(env.PID)))
 	}
 	return closeStdout()
 }
@@ -233,10 +234,10 @@ func (c *cloudCommand) agentPath() (string, error) {
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return "", usagef("--agent: %w", err)
+		return "", wrong("cli.flag", "flag", "--agent", "why", reason(err))
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is missing, and sandboxes need it: build it with \"make build-core\", or name it with --agent", path)
+		return "", failure("cli.cloud.agent", "file", path)
 	}
 	return path, nil
 }

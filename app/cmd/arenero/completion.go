@@ -208,7 +208,7 @@ func sandboxWords(end string) []string {
 func describeShort(b sandbox.Sandbox) string {
 	text := stateText(b)
 	if b.Host != "" {
-		text += ", for " + printable(b.Host)
+		text += say("cli.completion.for", "app", printable(b.Host))
 	}
 	return text
 }

@@ -56,7 +56,7 @@ func (c *cpCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	t := &transfer{client: client, progress: newProgress("connecting"), begun: time.Now()}
+	t := &transfer{client: client, progress: newProgress(say("cli.progress.connecting")), begun: time.Now()}
 	defer t.progress.end()
 	remote := to.sandbox
 	if remote == "" {
@@ -84,28 +84,28 @@ func (c *cpCommand) places() ([]place, place, error) {
 	var all []place
 	for _, p := range c.Paths {
 		if p == "" {
-			return nil, place{}, usagef("a path is empty")
+			return nil, place{}, wrong("cli.cp.empty")
 		}
 		all = append(all, placeOf(p))
 	}
 	if len(all) < 2 {
-		return nil, place{}, usagef("say from where, and to where")
+		return nil, place{}, wrong("cli.cp.two")
 	}
 	from, to := all[:len(all)-1], all[len(all)-1]
 	for _, p := range from {
 		switch {
 		case p.sandbox == "" && to.sandbox == "":
-			return nil, to, usagef("neither side is in a sandbox: write ID:path for that")
+			return nil, to, wrong("cli.cp.neither")
 		case p.sandbox != "" && to.sandbox != "":
-			return nil, to, usagef("both sides are in a sandbox: copy to this computer first")
+			return nil, to, wrong("cli.cp.both")
 		case p.sandbox != from[0].sandbox:
-			return nil, to, usagef("the sources are in two sandboxes: copy from one after the other")
+			return nil, to, wrong("cli.cp.sources")
 		case p.path == "-" && p.sandbox == "" && len(from) > 1:
-			return nil, to, usagef("standard input can't be one of several sources")
+			return nil, to, wrong("cli.cp.stdin")
 		}
 	}
 	if to.path == "-" && to.sandbox == "" && len(from) > 1 {
-		return nil, to, usagef("standard output takes one file")
+		return nil, to, wrong("cli.cp.stdout")
 	}
 	return from, to, nil
 }
@@ -117,10 +117,10 @@ func (c *cpCommand) report(t *transfer) error {
 		return writeJSON(os.Stdout, map[string]any{"files": t.files.Load(), "bytes": t.bytes.Load(), "left_out": append([]string{}, t.leftOut...)})
 	}
 	for _, what := range t.leftOut {
-		fmt.Fprintln(os.Stderr, "arenero: left out", printable(what))
+		fmt.Fprintln(os.Stderr, say("cli.cp.left-out", "what", printable(what)))
 	}
 	if term.IsTerminal(int(os.Stderr.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
-		fmt.Fprintf(os.Stderr, "Copied %s, %s.\n", count(int(t.files.Load()), "file"), size(t.bytes.Load()))
+		fmt.Fprintln(os.Stderr, say("cli.cp.done", "files", count(int(t.files.Load()), "file"), "size", size(t.bytes.Load())))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (t *transfer) stat(ctx context.Context, p string) (sandbox.File, bool, erro
 			p = path.Join(path.Dir(f.Path), f.Target)
 		}
 	}
-	return sandbox.File{}, false, fmt.Errorf("%s: too many links", p)
+	return sandbox.File{}, false, failure("cli.cp.links", "path", p)
 }
 
 const maxLinks = 40 // as Linux

@@ -38,7 +38,7 @@ func (t *transfer) crowd(ctx context.Context, dir string) ([]sandbox.File, error
 	}, func(o sandbox.Output) error {
 		switch {
 		case o.Notice == sandbox.NoticeLost || o.Notice == sandbox.NoticeTruncated:
-			return errors.New("some of the list was lost on its way")
+			return failure("cli.cp.list.lost")
 		case o.Stream == sandbox.Stderr:
 			said = append(said, o.Data[:min(len(o.Data), 1000)]...)
 		case o.Notice == "":
@@ -50,9 +50,9 @@ func (t *transfer) crowd(ctx context.Context, dir string) ([]sandbox.File, error
 	case err != nil:
 		return nil, err
 	case exit.Code != 0:
-		return nil, fmt.Errorf("list a big folder in the sandbox: %s", printable(strings.TrimSpace(string(said))))
+		return nil, failure("cli.cp.list", "why", printable(strings.TrimSpace(string(said))))
 	case len(c.rest) > 0 || len(c.fields) > 0:
-		return nil, errors.New("list a big folder in the sandbox: its last words are missing")
+		return nil, failure("cli.cp.list.cut")
 	}
 	return c.files, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -24,13 +23,13 @@ func (t *transfer) in(ctx context.Context, from []place, to string) error {
 	into := ok && there.Type == sandbox.TypeDir
 	switch {
 	case ok && !into && (len(from) > 1 || strings.HasSuffix(to, "/")):
-		return fmt.Errorf("%s is no folder", to)
+		return failure("cli.cp.no-folder", "path", to)
 	case len(from) > 1, strings.HasSuffix(to, "/"):
 		into = true // it is made
 	}
 	if from[0].path == "-" {
 		if into {
-			return fmt.Errorf("%s is a folder: give the file a name", to)
+			return failure("cli.cp.name", "path", to)
 		}
 		return t.fromStdin(ctx, to)
 	}
@@ -40,7 +39,7 @@ func (t *transfer) in(ctx context.Context, from []place, to string) error {
 		if base := filepath.Base(p.path); into && base != "." && base != ".." && !wholesale(p.path) {
 			target = path.Join(to, base)
 		} else if into && base == ".." {
-			return fmt.Errorf("%s has no name of its own: write %s/. for what is in it", p.path, p.path)
+			return failure("cli.cp.nameless", "path", p.path)
 		}
 		if items, err = t.plan(items, p.path, target); err != nil {
 			return err
@@ -82,7 +81,7 @@ func (t *transfer) planEntry(items []item, from, to string, info os.FileInfo) ([
 		link, err := os.Readlink(from)
 		return append(items, item{from: from, to: to, link: filepath.ToSlash(link)}), err
 	case !info.IsDir():
-		t.leftOut = append(t.leftOut, from+": neither file, folder nor link")
+		t.leftOut = append(t.leftOut, from+": "+say("cli.cp.neither-kind"))
 		return items, nil
 	}
 	items = append(items, item{from: from, to: to, dir: true})
@@ -151,7 +150,7 @@ func (t *transfer) link(ctx context.Context, links []item) error {
 			return err
 		}
 		if exit.Code != 0 {
-			return fmt.Errorf("make links in the sandbox: %s", printable(strings.TrimSpace(string(said))))
+			return failure("cli.cp.make-links", "why", printable(strings.TrimSpace(string(said))))
 		}
 		links = links[n:]
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -33,7 +32,7 @@ func (t *transfer) out(ctx context.Context, from []place, to string) error {
 	into := there && info.IsDir()
 	switch {
 	case there && !into && (len(from) > 1 || strings.HasSuffix(to, "/")):
-		return fmt.Errorf("%s is no folder", to)
+		return failure("cli.cp.no-folder", "path", to)
 	case len(from) > 1, os.IsPathSeparator(to[len(to)-1]):
 		into = true
 	}
@@ -43,9 +42,9 @@ func (t *transfer) out(ctx context.Context, from []place, to string) error {
 		case err != nil:
 			return named(p.path, err)
 		case !ok:
-			return &sandbox.Error{Code: sandbox.NotFound, Msg: p.sandbox + ":" + p.path + " does not exist"}
+			return &sandbox.Error{Code: sandbox.NotFound, Msg: say("cli.cp.absent", "path", p.sandbox+":"+p.path)}
 		case f.Type == sandbox.TypeOther, stream && f.Type != sandbox.TypeFile:
-			return fmt.Errorf("%s:%s is no file", p.sandbox, p.path)
+			return failure("cli.cp.no-file", "path", p.sandbox+":"+p.path)
 		}
 		if stream {
 			if err := t.toStream(ctx, f, to); err != nil {
@@ -56,7 +55,7 @@ func (t *transfer) out(ctx context.Context, from []place, to string) error {
 		target := to
 		if base := path.Base(path.Clean(p.path)); into && !wholesale(p.path) && base != "/" && base != "." {
 			if !filepath.IsLocal(base) {
-				return fmt.Errorf("%s can't be the name of a file here", base)
+				return failure("cli.cp.bad-name", "name", base)
 			}
 			target = filepath.Join(to, base)
 		}
@@ -165,15 +164,15 @@ func (t *transfer) itemOf(f sandbox.File, top string) (item, bool) {
 	why := ""
 	switch {
 	case !ok || !filepath.IsLocal(i.to):
-		why = "can't be the name of a file here"
+		why = say("cli.cp.out.name")
 	case f.Type == sandbox.TypeDir:
 		i.dir = true
 	case f.Type == sandbox.TypeSymlink && !inside(rel, f.Target):
-		why = "a link out of the folder, to " + f.Target
+		why = say("cli.cp.out.link", "target", f.Target)
 	case f.Type == sandbox.TypeSymlink:
 		i.link = f.Target
 	case f.Type != sandbox.TypeFile:
-		why = "neither file, folder nor link"
+		why = say("cli.cp.neither-kind")
 	}
 	if why != "" {
 		t.leftOut = append(t.leftOut, f.Path+": "+why)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,19 +62,19 @@ func describe(b sandbox.Sandbox, now time.Time) description {
 
 // details are the same for people, as lines of two columns.
 func details(b sandbox.Sandbox, now time.Time) [][]string {
-	rows := [][]string{{"id", b.ID}}
+	rows := [][]string{{say("cli.show.id"), b.ID}}
 	add := func(name, value string) {
 		if value != "" {
-			rows = append(rows, []string{name, value})
+			rows = append(rows, []string{say("cli.show." + name), value})
 		}
 	}
 	add("name", b.Name)
 	add("state", stateText(b))
 	add("template", templateText(b))
-	add("runs on", placeText(b.Profile))
-	add("made for", b.Host)
+	add("runs-on", placeText(b.Profile))
+	add("made-for", b.Host)
 	if b.Orphan {
-		add("made by", "somebody else, so there is no key to it")
+		add("made-by", say("cli.show.made-by.others"))
 	}
 	add("started", timeText(b.StartedAt, now))
 	if !b.EndedAt.IsZero() {
@@ -83,18 +84,22 @@ func details(b sandbox.Sandbox, now time.Time) [][]string {
 	add("ends", timeText(b.EndsAt, now))
 	switch d, ok := idleOf(b, now); {
 	case b.Running > 0:
-		add("in use", count(b.Running, "call"))
+		add("in-use", count(b.Running, "call"))
 	case ok:
-		add("last used", span(d)+" ago")
+		add("last-used", say("cli.ago", "span", span(d)))
 	}
 	if b.Idle > 0 {
-		add("suspended", "after "+span(b.Idle)+" of silence")
+		add("suspended", say("cli.show.suspended.after", "span", span(b.Idle)))
 	}
 	return rows
 }
 
 func stateText(b sandbox.Sandbox) string {
-	return strings.ReplaceAll(strings.ToLower(string(b.State)), "_", " ")
+	word := strings.ReplaceAll(strings.ToLower(string(b.State)), "_", "-")
+	if key := "cli.state." + word; texts().Has(key) {
+		return say(key)
+	}
+	return word
 }
 
 // templateText is the name of an image and its version; its ARN says no more to
@@ -108,24 +113,17 @@ func placeText(profile string) string {
 	case "":
 		return ""
 	case sandbox.ProfileLocal:
-		return "this computer"
+		return say("cli.place.local")
 	}
-	return "AWS, profile " + profile
+	return say("cli.place.aws", "profile", profile)
 }
 
 // ending says why a sandbox ended.
 func ending(b sandbox.Sandbox) string {
-	why := map[sandbox.EndReason]string{
-		sandbox.EndClosed:   "the app it was made for let go of it",
-		sandbox.EndCut:      "the app it was made for crashed, or was killed",
-		sandbox.EndAsked:    "somebody ended it",
-		sandbox.EndExpired:  "its time was up",
-		sandbox.EndFailed:   "it failed",
-		sandbox.EndCloud:    "the local cloud ended",
-		sandbox.EndVanished: "the cloud does not know it any more",
-		sandbox.EndNeverWas: "it was never made",
-	}[b.EndReason]
-	return cmp.Or(why, b.EndText, "the cloud does not say why")
+	if key := "cli.ending." + string(b.EndReason); texts().Has(key) {
+		return say(key)
+	}
+	return cmp.Or(b.EndText, say("cli.ending.unknown"))
 }
 
 // idleOf is how long nobody has used b, if that is known.
@@ -169,19 +167,17 @@ func timeText(t, now time.Time) string {
 	}
 	clock := t.Local().Format(layout)
 	if t.After(now) {
-		return clock + " (in " + span(t.Sub(now)) + ")"
+		return clock + " (" + say("cli.in", "span", span(t.Sub(now))) + ")"
 	}
-	return clock + " (" + span(now.Sub(t)) + " ago)"
+	return clock + " (" + say("cli.ago", "span", span(now.Sub(t))) + ")"
 }
 
+// count is a number of things: the keys of cli.count say what they are called.
 func count(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return say("cli.count." + what + ".one")
 	}
-	if strings.HasSuffix(what, "x") {
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return say("cli.count."+what+".many", "n", strconv.Itoa(n))
 }
 
 // stamp is how JSON writes times, as the MCP tools do: ISO 8601 in UTC.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -65,7 +66,7 @@ func (c *engineCommand) serve(ctx context.Context) error {
 		return err
 	}
 	if !c.Started && !c.JSON {
-		fmt.Fprintln(os.Stderr, "arenero engine is ready. Ctrl-C ends it; its sandboxes live on.")
+		fmt.Fprintln(os.Stderr, say("cli.engine.ready"))
 	}
 	return engine.Run(ctx)
 }
@@ -132,7 +133,7 @@ func (c *engineCommand) status(ctx context.Context) error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(s)
 	}
-	_, err = fmt.Printf("arenero engine %s runs as process %d since %s: %d sandboxes, %d connections\n",
-		s.Version, s.PID, s.Since.Local().Format(time.DateTime), s.Sandboxes, s.Leases)
+	_, err = fmt.Println(say("cli.engine.status", "version", s.Version, "pid", strconv.Itoa(s.PID), "since", s.Since.Local().Format(time.DateTime),
+		"sandboxes", count(s.Sandboxes, "sandbox"), "connections", count(s.Leases, "connection")))
 	return err
 }

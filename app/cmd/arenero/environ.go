@@ -119,7 +119,7 @@ func (c *cloudCommand) printRunning(dir string) error {
 			return fmt.Errorf("read %s: %w", environFile(dir), err)
 		}
 		if !e.answers() {
-			return fmt.Errorf("the cloud that was using %s has ended: start one with \"arenero cloud\"", dir)
+			return failure("cli.cloud.ended", "folder", dir)
 		}
 		// What answered may be the next cloud, which then has its own note.
 		again, err := readNote(dir)
@@ -136,7 +136,7 @@ func (c *cloudCommand) printRunning(dir string) error {
 func readNote(dir string) ([]byte, error) {
 	note, err := os.ReadFile(environFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no cloud is using %s: start one with \"arenero cloud\"", dir)
+		return nil, failure("cli.cloud.none", "folder", dir)
 	}
 	return note, err
 }

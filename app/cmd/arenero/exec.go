@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -67,7 +66,7 @@ func (c *execCommand) Run() error {
 			return err
 		}
 	case exit.TimedOut:
-		fmt.Fprintf(os.Stderr, "arenero: its time, %s, was up\n", c.Timeout)
+		fmt.Fprintln(os.Stderr, say("cli.exec.timeout", "time", c.Timeout.String()))
 	}
 	if exit.Code != 0 {
 		return &exitError{exit.Code}
@@ -89,7 +88,7 @@ func (c *execCommand) exec() (sandbox.Exec, error) {
 		Target: sandbox.Target{Sandbox: "to-be-found"},
 	}
 	if err := e.Validate(); err != nil {
-		return e, usagef("%w", err)
+		return e, &usageError{err}
 	}
 	return e, nil
 }
@@ -146,4 +145,7 @@ func isGone(err error) bool {
 	return code == sandbox.NotFound || code == sandbox.WrongState
 }
 
-var errInput = errors.New("the engine ended while it took input: what the command got of it is not known, so it was ended")
+// errInput is for when the engine ended while it took input.
+func errInput() error {
+	return failure("cli.exec.input")
+}

@@ -41,7 +41,7 @@ type follower struct {
 func newFollower(ctx context.Context, client *control.Client, id string, stop context.CancelFunc) *follower {
 	f := &follower{
 		ctx: ctx, client: client, id: id, stdout: os.Stdout, stderr: os.Stderr, stop: stop,
-		signals: make(chan os.Signal, 16), progress: newProgress("connecting"), started: make(chan struct{}),
+		signals: make(chan os.Signal, 16), progress: newProgress(say("cli.progress.connecting")), started: make(chan struct{}),
 	}
 	f.note = func(text string) { fmt.Fprintln(os.Stderr, "arenero:", text) }
 	for s := range passedOn() {
@@ -90,12 +90,12 @@ func (f *follower) take(o sandbox.Output) error {
 			}
 		})
 	case o.Notice == sandbox.NoticeCreating:
-		f.progress.say("creating the sandbox")
+		f.progress.say(say("cli.progress.creating"))
 	case o.Notice == sandbox.NoticeResuming:
-		f.progress.say("waking the sandbox")
+		f.progress.say(say("cli.progress.waking"))
 	case o.Notice == sandbox.NoticeLost, o.Notice == sandbox.NoticeTruncated:
 		f.lost = true
-		f.note("some output is missing here")
+		f.note(say("cli.exec.missing"))
 	case o.Stream == sandbox.Stderr:
 		_, err = f.stderr.Write(o.Data)
 	case len(o.Data) > 0:
@@ -130,7 +130,7 @@ func (f *follower) fail(err error) {
 		return
 	}
 	if sandbox.CodeOf(err) == sandbox.ExecInDoubt {
-		err = errInput
+		err = errInput()
 	}
 	f.mu.Lock()
 	f.inputErr = err
@@ -167,7 +167,7 @@ func (f *follower) pass() {
 			return
 		}
 		if err := f.client.Signal(f.ctx, f.id, numbers[s]); err == nil && asked == 2 {
-			f.note("the command goes on; once more kills it")
+			f.note(say("cli.exec.goes-on"))
 		}
 	}
 }

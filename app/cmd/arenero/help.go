@@ -136,7 +136,7 @@ func (c *helpCommand) Run(parser *kong.Kong) error {
 	node := parser.Model.Node
 	for _, word := range c.Verb {
 		if node = childOf(node, word); node == nil {
-			return usagef("%s", say("cli.help.unknown", "verb", strings.Join(c.Verb, " ")))
+			return wrong("cli.help.unknown", "verb", strings.Join(c.Verb, " "))
 		}
 	}
 	ctx, err := kong.Trace(parser, c.Verb)

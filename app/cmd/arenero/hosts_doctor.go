@@ -90,7 +90,7 @@ func (c *hostsDoctorCommand) Run() error {
 // removeBOM takes off what is not ours, so it is asked for by name.
 func (c *hostsDoctorCommand) removeBOM(s *hostsSession, hosts []hostconf.Host) error {
 	if c.Host == "" {
-		return usagef("--remove-bom needs the name of an app")
+		return wrong("cli.hosts.bom")
 	}
 	h := hosts[0]
 	preview, err := s.RemoveBOM(s.ctx, h, app.HostEntry{}, true)

@@ -71,11 +71,11 @@ func (c *hostsInstallCommand) Run() error {
 func (c *hostsInstallCommand) bundle(s *hostsSession, h hostconf.Host, want app.HostEntry) error {
 	switch {
 	case h.ID != "claude-desktop":
-		return usagef("--mcpb is for claude-desktop alone")
+		return wrong("cli.hosts.mcpb")
 	case want.HTTP != "":
-		return usagef("--mcpb and --http exclude each other")
+		return wrong("cli.hosts.mcpb.http")
 	case c.DryRun:
-		return usagef("--mcpb writes a new file and touches no other: there is nothing to show with --dry-run")
+		return wrong("cli.hosts.mcpb.dry")
 	}
 	conn, err := s.Hosts.Bundle(s.ctx, c.Bundle.or("arenero.mcpb"), want)
 	if err != nil {

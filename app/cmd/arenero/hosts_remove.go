@@ -20,9 +20,9 @@ type hostsRemoveCommand struct {
 func (c *hostsRemoveCommand) Run() error {
 	switch {
 	case c.All && len(c.Hosts) > 0:
-		return usagef("--all and names of apps exclude each other")
+		return wrong("cli.hosts.remove.both")
 	case !c.All && len(c.Hosts) == 0:
-		return usagef("name apps, or give --all")
+		return wrong("cli.hosts.remove.none")
 	}
 	want, err := c.entry()
 	if err != nil {

@@ -22,7 +22,7 @@ func (i *idleExit) Decode(ctx *kong.DecodeContext) error {
 	s := fmt.Sprint(ctx.Scan.Pop().Value)
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is not a time like 90s or 10m", s)
+		return failure("cli.time", "value", s)
 	}
 	*i = idleExit(d)
 	return nil

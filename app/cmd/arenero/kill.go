@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -27,9 +26,9 @@ type killCommand struct {
 func (c *killCommand) Run() error {
 	switch {
 	case c.All && len(c.Sandboxes) > 0:
-		return usagef("--all and ids exclude each other")
+		return wrong("cli.kill.both")
 	case !c.All && len(c.Sandboxes) == 0:
-		return usagef("name sandboxes, or give --all")
+		return wrong("cli.kill.none")
 	}
 	ctx, stop := interruptible()
 	defer stop()
@@ -51,7 +50,7 @@ func (c *killCommand) Run() error {
 		}
 		out = append(out, describe(b, time.Now()))
 		if !c.JSON {
-			fmt.Printf("%s has ended\n", b.ID)
+			fmt.Println(say("cli.kill.done", "sandbox", b.ID))
 		}
 		return nil
 	})
@@ -64,7 +63,7 @@ func (c *killCommand) Run() error {
 }
 
 func (c *killCommand) kill(ctx context.Context, client *control.Client, ref string) (sandbox.Sandbox, error) {
-	p := newProgress("ending " + printable(ref))
+	p := newProgress(say("cli.progress.ending", "sandbox", printable(ref)))
 	defer p.end()
 	b, err := find(ctx, client, ref)
 	if err != nil {
@@ -98,10 +97,10 @@ func (c *killCommand) all(ctx context.Context, client *control.Client) ([]string
 		}
 	}
 	if others > 0 {
-		fmt.Fprintf(os.Stderr, "Left alone: %s that others made. To end one, name it.\n", count(others, "sandbox"))
+		fmt.Fprintln(os.Stderr, say("cli.kill.others", "sandboxes", count(others, "sandbox")))
 	}
 	if len(ours) == 0 {
-		fmt.Fprintln(os.Stderr, "There are no sandboxes to end.")
+		fmt.Fprintln(os.Stderr, say("cli.kill.nothing"))
 		return nil, nil
 	}
 	if !c.Yes {
@@ -119,14 +118,14 @@ func (c *killCommand) all(ctx context.Context, client *control.Client) ([]string
 // ask has a person agree to the end of all.
 func ask(ctx context.Context, all []sandbox.Sandbox) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usagef("--all would end %s: add --yes if nobody can be asked", count(len(all), "sandbox"))
+		return wrong("cli.kill.yes", "sandboxes", count(len(all), "sandbox"))
 	}
 	if err := writeTable(os.Stderr, table(all, time.Now())); err != nil {
 		return err
 	}
-	ok, err := agrees(ctx, fmt.Sprintf("End %s, with all that is in them? [y/N] ", count(len(all), "sandbox")), "y", "yes")
+	ok, err := agrees(ctx, say("cli.kill.ask", "sandboxes", count(len(all), "sandbox"))+" ", "y", "yes", "s", "sí", "si")
 	if err == nil && !ok {
-		err = errors.New("nothing was ended")
+		err = failure("cli.kill.declined")
 	}
 	return err
 }

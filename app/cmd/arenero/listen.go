@@ -38,18 +38,18 @@ func (c *cloudCommand) listen() ([]net.Listener, error) {
 
 func listenTCP(hostport string, openToAll bool) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(hostport); err != nil {
-		return nil, usagef("--listen %q is not HOST:PORT", hostport)
+		return nil, wrong("cli.listen.form", "address", hostport)
 	}
 	addr, err := net.ResolveTCPAddr("tcp", hostport)
 	if err != nil {
-		return nil, usagef("--listen %s: %w", hostport, err)
+		return nil, wrong("cli.flag.value", "flag", "--listen", "value", hostport, "why", reason(err))
 	}
 	if !addr.IP.IsLoopback() && !openToAll {
-		return nil, usagef("--listen %s can be reached from other computers: use 127.0.0.1, or add --i-know-others-can-connect", hostport)
+		return nil, wrong("cli.listen.open", "address", hostport)
 	}
 	ln, err := net.ListenTCP("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("something listens on %s already: choose another port, or 0 for a free one", hostport)
+		return nil, failure("cli.listen.taken", "address", hostport)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -22,11 +23,11 @@ import (
 func listenSocket(path string) (net.Listener, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, usagef("--socket: %w", err)
+		return nil, wrong("cli.flag", "flag", "--socket", "why", reason(err))
 	}
 	dir := filepath.Dir(path)
 	if len(path) > paths.MaxSocket { // the system says no more than "invalid argument"
-		return nil, usagef("--socket %s has %d bytes, and %d are allowed: give --socket a shorter path", path, len(path), paths.MaxSocket)
+		return nil, wrong("cli.socket.long", "path", path, "bytes", strconv.Itoa(len(path)), "most", strconv.Itoa(paths.MaxSocket))
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		if err := paths.Private(dir); err != nil {
@@ -56,12 +57,12 @@ func clearStale(path string) error {
 		return fmt.Errorf("look at socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return usagef("--socket %s is there already, and is no socket", path)
+		return wrong("cli.socket.other", "path", path)
 	}
 	conn, err := net.DialTimeout("unix", path, 5*time.Second)
 	if err == nil {
 		conn.Close()
-		return fmt.Errorf("something answers on %s already", path)
+		return failure("cli.socket.taken", "path", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return fmt.Errorf("try socket: %w", err)

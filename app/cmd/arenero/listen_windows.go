@@ -7,7 +7,7 @@ import (
 
 // listenSocket has no Windows form yet.
 func listenSocket(path string) (net.Listener, error) {
-	return nil, usagef("--socket %s: sockets and named pipes are not supported on Windows: use --listen", path)
+	return nil, wrong("cli.socket.windows", "path", path)
 }
 
 // closeStdout lets go of whoever reads standard output.

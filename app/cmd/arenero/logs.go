@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -28,7 +27,7 @@ const pollEvery = 200 * time.Millisecond // of a file that is followed
 // Run is "arenero logs".
 func (c *logsCommand) Run() error {
 	if c.Lines < 0 {
-		return usagef("--lines %d is below zero", c.Lines)
+		return wrong("cli.logs.lines", "lines", strconv.Itoa(c.Lines))
 	}
 	dirs, err := paths.Find()
 	if err != nil {
@@ -37,7 +36,7 @@ func (c *logsCommand) Run() error {
 	path := filepath.Join(dirs.State, "log", c.Which+".log")
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no log yet: the %s has not run", c.Which)
+		return failure("cli.logs.none." + c.Which)
 	}
 	if err != nil {
 		return err

@@ -126,19 +126,21 @@ func (c *lsCommand) print(all []sandbox.Sandbox) error {
 		_, err := fmt.Print(strings.Join(ids, ""))
 		return err
 	case len(all) == 0:
-		fmt.Fprintln(os.Stderr, "There are no sandboxes. \"arenero run\" makes one.")
+		fmt.Fprintln(os.Stderr, say("cli.ls.none"))
 		return nil
 	}
 	return writeTable(os.Stdout, table(all, now))
 }
 
+const columnProfile = 4
+
 // table is a list for people. A column that says nothing is left out.
 func table(all []sandbox.Sandbox, now time.Time) [][]string {
-	rows := [][]string{{"ID", "NAME", "STATE", "HOST", "PROFILE", "AGE", "IDLE", "LIFE", "ENDED BECAUSE"}}
+	rows := [][]string{strings.Split(say("cli.ls.columns"), "|")}
 	for _, b := range all {
 		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-", ""}
 		if b.Orphan {
-			row[3] = "not ours"
+			row[3] = say("cli.ls.not-ours")
 		}
 		if !b.StartedAt.IsZero() {
 			row[5] = span(now.Sub(b.StartedAt))
@@ -155,7 +157,7 @@ func table(all []sandbox.Sandbox, now time.Time) [][]string {
 		rows = append(rows, row)
 	}
 	for i := len(rows[0]) - 1; i > 0; i-- {
-		boring := rows[0][i] == "PROFILE"
+		boring := i == columnProfile
 		for _, row := range rows[1:] {
 			boring = boring && row[i] == sandbox.ProfileLocal
 		}

@@ -26,7 +26,7 @@ func (c *cloudCommand) machines(log *slog.Logger) (cloud.Launcher, error) {
 	j := &cloud.Jails{Agent: agent, Templates: templates, Log: log.With("part", "jail")}
 	if c.NotIsolated {
 		j.Kind = string(jail.NotIsolated)
-		fmt.Fprintln(os.Stderr, "arenero cloud: sandboxes are NOT isolated: code in them can read and change everything that you can.")
+		fmt.Fprintln(os.Stderr, say("cli.cloud.not-isolated"))
 	}
 	return newStarter(j), nil
 }
@@ -38,17 +38,17 @@ func readTemplates(file string) (map[string]cloud.Template, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usagef("--templates: %w", err)
+		return nil, wrong("cli.flag", "flag", "--templates", "why", reason(err))
 	}
 	var templates map[string]cloud.Template
 	dec := json.NewDecoder(strings.NewReader(string(b)))
 	dec.DisallowUnknownFields() // a misspelt deny list must not pass for an empty one
 	if err := dec.Decode(&templates); err != nil {
-		return nil, usagef("--templates %s: %w", file, err)
+		return nil, wrong("cli.flag.value", "flag", "--templates", "value", file, "why", reason(err))
 	}
 	for name, t := range templates {
 		if err := t.Egress.Validate(); err != nil {
-			return nil, usagef("--templates %s: %s: %w", file, name, err)
+			return nil, wrong("cli.flag.value", "flag", "--templates", "value", file+": "+name, "why", reason(err))
 		}
 	}
 	return templates, nil
@@ -68,9 +68,9 @@ func newStarter(jails *cloud.Jails) starter {
 		if report.Best != "" {
 			return // it was something else, and the log has it
 		}
-		fmt.Fprintln(os.Stderr, "arenero cloud: this computer can't isolate a sandbox, so none will start:")
+		fmt.Fprintln(os.Stderr, say("cli.cloud.no-isolation"))
 		for _, m := range report.Means {
-			fmt.Fprintf(os.Stderr, "  %s: %s. %s\n", m.Kind, m.Why, m.Remedy)
+			fmt.Fprintf(os.Stderr, "  %s: %s. %s\n", m.Kind, inLanguage(m.Why), inLanguage(m.Remedy))
 		}
 	})}
 }

@@ -123,8 +123,8 @@ func fail(err error, verb string, inJSON bool) {
 	case inJSON:
 		printError(os.Stderr, err, usage)
 	case usage:
-		fmt.Fprintln(os.Stderr, "arenero:", err)
-		fmt.Fprintf(os.Stderr, "Run \"%s --help\" to see what there is.\n", strings.TrimSpace("arenero "+verb))
+		fmt.Fprintln(os.Stderr, "arenero:", reason(err))
+		fmt.Fprintln(os.Stderr, say("cli.help.hint", "command", strings.TrimSpace("arenero "+verb)))
 	default:
 		fmt.Fprintln(os.Stderr, "arenero:", message(err))
 	}
@@ -158,22 +158,22 @@ func programCode(err error) int {
 func message(err error) string {
 	if e, ok := errors.AsType[*sandbox.Error](err); ok {
 		// Who in the sandbox says it is of no use to a person.
-		return strings.Replace(sandbox.Message(e), "agent: ", "", 1)
+		return strings.Replace(sandbox.Message(inWords(e)), "agent: ", "", 1)
 	}
 	if errors.Is(err, context.Canceled) {
-		return "cancelled"
+		return say("cli.canceled")
 	}
-	return err.Error()
+	return reason(err)
 }
 
 // printError is an error for programs, with the keys of the MCP tools.
 func printError(w io.Writer, err error, usage bool) {
-	e := *sandbox.ToError(err)
+	e := *inWords(sandbox.ToError(err))
 	if e.Code == sandbox.Internal {
 		e.Msg, e.Hint = message(err), ""
 	}
 	if usage {
-		e = sandbox.Error{Code: sandbox.Invalid, Msg: err.Error()}
+		e = sandbox.Error{Code: sandbox.Invalid, Msg: reason(err)}
 	}
 	if e.Details == nil {
 		e.Details = map[string]any{}
@@ -193,6 +193,9 @@ type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
+
+// wrong is a mistake in the command line, told by one of our texts.
+func wrong(key string, args ...string) error { return &usageError{failure(key, args...)} }
 
 func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}

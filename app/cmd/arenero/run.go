@@ -33,7 +33,7 @@ func (c *runCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	p := newProgress("creating a sandbox")
+	p := newProgress(say("cli.progress.creating-one"))
 	b, err := client.Create(ctx, spec)
 	p.end()
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *runCommand) spec() (sandbox.Spec, error) {
 	var life time.Duration // 0 leaves it to the profile
 	if c.Timeout != nil {
 		if life = *c.Timeout; life <= 0 {
-			return sandbox.Spec{}, usagef("--timeout %s is no time to live", life)
+			return sandbox.Spec{}, wrong("cli.run.timeout", "time", life.String())
 		}
 	}
 	spec := sandbox.Spec{
@@ -62,12 +62,12 @@ func (c *runCommand) spec() (sandbox.Spec, error) {
 	}
 	switch {
 	case c.Idle > 0 && c.Idle >= cmp.Or(life, time.Hour):
-		return spec, usagef("--idle %s is not shorter than its life, %s", c.Idle, cmp.Or(life, time.Hour))
+		return spec, wrong("cli.run.idle", "idle", c.Idle.String(), "life", cmp.Or(life, time.Hour).String())
 	case strings.ContainsAny(c.Name, ":/") || printable(c.Name) != c.Name:
-		return spec, usagef("--name %q has a colon, a slash or something that can't be printed", c.Name)
+		return spec, wrong("cli.run.name", "name", printable(c.Name))
 	}
 	if err := spec.Validate(); err != nil {
-		return spec, usagef("%w", err)
+		return spec, &usageError{err}
 	}
 	return spec, nil
 }
@@ -78,7 +78,7 @@ func variables(flags []string) (map[string]string, error) {
 	for _, f := range flags {
 		name, value, ok := strings.Cut(f, "=")
 		if name == "" {
-			return nil, usagef("--env %q is not NAME=VALUE", f)
+			return nil, wrong("cli.env", "value", printable(f))
 		}
 		if !ok {
 			if value, ok = os.LookupEnv(name); !ok {

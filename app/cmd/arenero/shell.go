@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -28,11 +27,11 @@ func (c *shellCommand) Run() error {
 		return err
 	}
 	if !path.IsAbs(c.Shell) {
-		return usagef("--shell %s is not a whole path", c.Shell)
+		return wrong("cli.shell.path", "path", c.Shell)
 	}
 	in, out := int(os.Stdin.Fd()), int(os.Stdout.Fd())
 	if !term.IsTerminal(in) || !term.IsTerminal(out) {
-		return errors.New("a shell needs a terminal to be in: use \"arenero exec\" here")
+		return failure("cli.shell.terminal")
 	}
 	for _, name := range []string{"TERM", "COLORTERM"} {
 		if _, set := env[name]; !set && os.Getenv(name) != "" {

@@ -17,7 +17,7 @@ type suspendCommand struct {
 
 // Run is "arenero suspend".
 func (c *suspendCommand) Run() error {
-	return transit(c.Sandboxes, c.JSON, "suspending", (*control.Client).Suspend)
+	return transit(c.Sandboxes, c.JSON, "cli.progress.suspending", (*control.Client).Suspend)
 }
 
 type resumeCommand struct {
@@ -27,10 +27,11 @@ type resumeCommand struct {
 
 // Run is "arenero resume".
 func (c *resumeCommand) Run() error {
-	return transit(c.Sandboxes, c.JSON, "waking", (*control.Client).Resume)
+	return transit(c.Sandboxes, c.JSON, "cli.progress.resuming", (*control.Client).Resume)
 }
 
-// transit changes the state of each of refs, and prints what it is then.
+// transit changes the state of each of refs, and prints what it is then. what is
+// the key of what is said meanwhile.
 func transit(refs []string, inJSON bool, what string, do func(*control.Client, context.Context, string) (sandbox.Sandbox, error)) error {
 	ctx, stop := interruptible()
 	defer stop()
@@ -40,7 +41,7 @@ func transit(refs []string, inJSON bool, what string, do func(*control.Client, c
 	}
 	out := []description{}
 	err = each(refs, inJSON, func(ref string) error {
-		p := newProgress(what + " " + printable(ref))
+		p := newProgress(say(what, "sandbox", printable(ref)))
 		defer p.end()
 		b, err := find(ctx, client, ref)
 		if err != nil {
@@ -52,7 +53,7 @@ func transit(refs []string, inJSON bool, what string, do func(*control.Client, c
 		p.end()
 		out = append(out, describe(b, time.Now()))
 		if !inJSON {
-			fmt.Printf("%s is %s\n", b.ID, stateText(b))
+			fmt.Println(say("cli.is", "sandbox", b.ID, "state", stateText(b)))
 		}
 		return nil
 	})

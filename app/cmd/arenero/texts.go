@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/arenero/arenero/app"
@@ -9,7 +10,7 @@ import (
 )
 
 // parts are the files of assets/translation that this program shows texts of.
-var parts = []string{"help", "cli", "verbs", "profiles", hostconf.Texts, app.DoctorTexts}
+var parts = []string{"help", "cli", messageTexts, "verbs", "profiles", hostconf.Texts, app.DoctorTexts}
 
 // texts are all of ours, in the language of the user. Tests set others.
 var texts = sync.OnceValue(func() assets.Texts { return assets.Load(language(), parts...) })
@@ -25,3 +26,6 @@ func language() string {
 	}
 	return hostsLanguage(known.Language())
 }
+
+// failure is an error that is one of our texts.
+func failure(key string, args ...string) error { return errors.New(say(key, args...)) }

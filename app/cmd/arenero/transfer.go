@@ -29,9 +29,9 @@ type transfer struct {
 func (t *transfer) tell(o sandbox.Output) error {
 	switch o.Notice {
 	case sandbox.NoticeCreating:
-		t.progress.say("creating the sandbox")
+		t.progress.say(say("cli.progress.creating"))
 	case sandbox.NoticeResuming:
-		t.progress.say("waking the sandbox")
+		t.progress.say(say("cli.progress.waking"))
 	}
 	return nil
 }
@@ -63,7 +63,8 @@ func bar(files, count, bytes, total int64, took time.Duration) string {
 		part = min(1, float64(bytes)/float64(total))
 	}
 	full := int(part * barWidth)
-	line := fmt.Sprintf("[%s%s] %3d%%  %s of %s  %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), int(100*part), size(bytes), size(total), speed)
+	line := fmt.Sprintf("[%s%s] %3d%%  %s  %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), int(100*part),
+		say("cli.cp.part", "part", size(bytes), "whole", size(total)), speed)
 	if count > 1 {
 		line += fmt.Sprintf("  %d/%d", files, count)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -30,11 +31,11 @@ func (c *versionCommand) Run() error {
 	fmt.Printf("arenero %s %s/%s %s%s\n", versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version(), buildText(build()))
 	switch {
 	case missing == nil:
-		fmt.Printf("engine  %s%s, process %d\n", engine.Version, buildText(engine.Build), engine.PID)
+		fmt.Println(say("cli.version.engine", "version", engine.Version+buildText(engine.Build), "pid", strconv.Itoa(engine.PID)))
 	case sandbox.CodeOf(missing) == sandbox.Unreachable:
-		fmt.Println("engine  not running")
+		fmt.Println(say("cli.version.none"))
 	default:
-		fmt.Println("engine  " + message(missing))
+		fmt.Println(say("cli.version.failed", "why", message(missing)))
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func buildText(build string) string {
 	if build == "" {
 		return ""
 	}
-	return ", build " + build[:min(len(build), 12)]
+	return say("cli.version.build", "build", build[:min(len(build), 12)])
 }
 
 func versionText() string {
