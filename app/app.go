@@ -138,11 +138,12 @@ func (a *App) join(dirs paths.Dirs) error {
 	if err := sweepMoves(ctx, a.accounts.scratch); err != nil {
 		a.cfg.Log.Warn("what a move of a key left can't be removed", "err", err)
 	}
+	known := newImages(a.store, a.cfg.Clock, a.cfg.Log.With("part", "cloud"))
 	clouds := &clouds{
-		conns: a.connections, accounts: a.accounts,
+		conns: a.connections, accounts: a.accounts, known: known,
 		local: &local{
 			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
-			logFile: filepath.Join(logs, "cloud.log"), clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),
+			logFile: filepath.Join(logs, "cloud.log"), known: known, clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),
 		},
 		clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"), open: map[string]*cloud{},
 	}

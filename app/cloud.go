@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -29,42 +28,12 @@ type cloud struct {
 	dial  func(ctx context.Context, host string) (net.Conn, error) // nil: TLS to the endpoint
 	image string                                                   // for those who name none; "" is an error
 	local bool                                                     // a process of this computer: when nothing listens, all it had is gone
+	known *images                                                  // nil: each is asked for
 	clock clockwork.Clock
 	log   *slog.Logger
 }
 
 var _ fleet.Cloud = (*cloud)(nil)
-
-// Image returns the ARN of the image that template names.
-func (c *cloud) Image(ctx context.Context, template string) (string, error) {
-	template = cmp.Or(template, c.image)
-	switch {
-	case template == "":
-		return "", &sandbox.Error{Code: sandbox.NoTemplate, Msg: "no image is configured", Hint: "set RAYITO_TEMPLATE, or the template of the profile: \"arenero profiles edit NAME --template IMAGE\""}
-	case strings.HasPrefix(template, "arn:"):
-		return template, nil
-	}
-	var arn string
-	err := c.again(ctx, func() error {
-		pages := microvm.NewListMicrovmImagesPaginator(c.api, &microvm.ListMicrovmImagesInput{NameFilter: &template})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return err
-			}
-			for _, i := range page.Items {
-				if i.Name != nil && *i.Name == template && i.ImageArn != nil {
-					arn = *i.ImageArn
-				}
-			}
-		}
-		return nil
-	})
-	if err == nil && arn == "" {
-		err = &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no image " + template, Details: map[string]any{"template": template}}
-	}
-	return arn, err
-}
 
 // Run asks once. Asking again is for the caller, who knows what may be asked
 // twice.

@@ -26,6 +26,7 @@ type clouds struct {
 	local    *local
 	conns    connections
 	accounts *accounts
+	known    *images
 	clock    clockwork.Clock
 	log      *slog.Logger
 
@@ -99,7 +100,7 @@ func (c *clouds) keep(key string, make func() (*cloud, error)) (*cloud, error) {
 // in is the cloud whose client client makes. endpoint is where its API is; "" is
 // where AWS has it.
 func (c *clouds) in(endpoint string, client func(func(*microvm.Options)) *microvm.Client) *cloud {
-	have := &cloud{clock: c.clock, log: c.log}
+	have := &cloud{known: c.known, clock: c.clock, log: c.log}
 	have.api = client(func(o *microvm.Options) {
 		o.RetryMaxAttempts = 5
 		if endpoint != "" {

@@ -38,7 +38,7 @@ func (d *Doctor) template(ctx context.Context, x *exam) {
 		x.warn(text("doctor.template.none"), text("doctor.template.none.remedy"))
 		return
 	}
-	arn, err := x.api.Image(ctx, name)
+	arn, err := x.api.arn(ctx, name)
 	if sandbox.CodeOf(err) == sandbox.NotFound {
 		x.fail(text("doctor.template.missing", "template", name), text("doctor.template.missing.remedy"))
 		return

@@ -41,6 +41,7 @@ type local struct {
 	socket  string
 	data    string
 	logFile string
+	known   *images
 	clock   clockwork.Clock
 	log     *slog.Logger
 
@@ -147,7 +148,7 @@ func (l *local) client(n note) *cloud {
 		})
 	l.note = n
 	l.open = &cloud{
-		api: api, dial: dial, local: true, clock: l.clock, log: l.log,
+		api: api, dial: dial, local: true, known: l.known, clock: l.clock, log: l.log,
 		image: localImage(n.Region),
 	}
 	return l.open

@@ -188,9 +188,9 @@ type ProfileTest struct {
 	ARN     string `json:"arn,omitempty"`
 	// Asked is whether STS was asked who this is. It is not where the profile's
 	// cloud stands for AWS, and no STS with it was named.
-	Asked bool `json:"sts_asked"`
-	Kind    string `json:"principal,omitempty"`
-	Region  string `json:"region"`
+	Asked  bool   `json:"sts_asked"`
+	Kind   string `json:"principal,omitempty"`
+	Region string `json:"region"`
 	// Expires is when the credentials run out that there are now.
 	Expires  time.Time `json:"expires,omitzero"`
 	Template string    `json:"template,omitempty"` // ARN of the image, once it was found
@@ -220,7 +220,7 @@ func (a *accounts) test(ctx context.Context, p settings.Profile) (ProfileTest, e
 		return out, err
 	}
 	if p.Template != "" {
-		if out.Template, err = cloud.Image(ctx, p.Template); err != nil {
+		if out.Template, err = cloud.arn(ctx, p.Template); err != nil {
 			return out, err
 		}
 	}

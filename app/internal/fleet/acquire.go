@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -81,13 +82,14 @@ func (f *Fleet) boxFor(l *lease) (*box, <-chan struct{}, error) {
 	return l.box, l.box.made, nil
 }
 
-// namedLocked finds a living sandbox that spec shares by its name.
+// namedLocked finds a living sandbox that spec shares by its name, with those who
+// pay from the same purse.
 func (f *Fleet) namedLocked(spec sandbox.Spec) *box {
 	if spec.Name == "" {
 		return nil
 	}
 	for _, b := range f.boxes {
-		if b.Name == spec.Name && b.Profile == spec.Profile.Name && b.State.Alive() && b.Ending == "" {
+		if b.Name == spec.Name && b.Profile == spec.Profile.Name && b.State.Alive() && b.Ending == "" && cmp.Or(b.Grant, sandbox.GrantOwner) == cmp.Or(spec.Grant, sandbox.GrantOwner) {
 			return b
 		}
 	}
@@ -184,6 +186,9 @@ func (f *Fleet) enterLocked(b *box) (Agent, error) {
 	}
 	b.running++
 	b.usedAt = f.clock.Now()
+	if b.State == sandbox.Suspended || b.State == sandbox.Suspending { // the call wakes it
+		f.sawLocked(b, sandbox.Running)
+	}
 	f.changedLocked()
 	return b.agent, nil
 }
@@ -208,6 +213,7 @@ func (f *Fleet) leaveLocked(b *box, err error) {
 	b.usedAt = f.clock.Now()
 	if err == nil && b.State.Alive() && b.Ending == "" {
 		b.State = sandbox.Running
+		f.sawLocked(b, sandbox.Running)
 	}
 	f.changedLocked()
 }

@@ -11,9 +11,9 @@ import (
 // A Cloud is where the sandboxes of a profile live, as its control plane has
 // it. Nothing here wakes a sandbox. All errors are [sandbox.Error]s.
 type Cloud interface {
-	// Image returns the ARN of the image that template names, "" being the
-	// profile's own.
-	Image(ctx context.Context, template string) (string, error)
+	// Image returns the image that template names, "" being the profile's own,
+	// in a version, "" being the newest active one.
+	Image(ctx context.Context, template, version string) (Image, error)
 	// Run makes a VM. The same Token with the same rest makes none a second
 	// time. The code [sandbox.CreateInDoubt] means that there may be one.
 	Run(ctx context.Context, req RunRequest) (VM, error)
@@ -24,6 +24,14 @@ type Cloud interface {
 	Terminate(ctx context.Context, id string) error // of one that has ended: nil
 	// Agent returns the agent of a VM, without asking it anything.
 	Agent(vm VM, secret string) (Agent, error)
+}
+
+// An Image is what VMs are made of. Only its ARN is always known.
+type Image struct {
+	ARN         string `json:"arn"`
+	Version     string `json:"version,omitempty"`      // the one asked for, or that a VM would have now
+	SizeMiB     int    `json:"size_mib,omitempty"`     // of the memory of its VMs
+	SnapshotMGB int    `json:"snapshot_mgb,omitempty"` // of their memory's snapshot, in thousandths of a GB
 }
 
 // A RunRequest is all that makes one VM. It is kept until the VM is known, so

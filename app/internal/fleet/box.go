@@ -44,6 +44,9 @@ type record struct {
 	EndedAt    time.Time         `json:"endedAt,omitzero"`
 	EndReason  sandbox.EndReason `json:"endReason,omitempty"`
 	EndText    string            `json:"endText,omitempty"`
+	Grant      string            `json:"grant,omitempty"`   // who pays; "" is the owner, before there were others
+	Size       int               `json:"size,omitempty"`    // MiB of memory; 0 is not known
+	Settled    bool              `json:"settled,omitempty"` // it has ended, and the account knows when
 }
 
 // A box is one sandbox, or the attempt to make one.
@@ -64,6 +67,8 @@ type box struct {
 	usedAt  time.Time
 	asking  int  // calls that wait to hear of it, while it is untold
 	ending  bool // work is under way to end it
+	unsure  bool // it did not turn up, and may be there all the same
+	closing bool // work is under way to find out when it ended
 	left    bool // an earlier engine's, and not taken up yet
 	missing int  // lists in a row that did not have it
 }
@@ -143,13 +148,13 @@ func (b *box) adoptLocked(vm VM) {
 	}
 }
 
-// noun is b as others see it.
+// noun is b as others see it, but for its money.
 func (b *box) noun() sandbox.Sandbox {
 	s := sandbox.Sandbox{
 		ID: b.ID, Key: b.Key, Name: b.Name, State: b.State, Profile: b.Profile, Template: cmp.Or(b.Image, b.Request.Image),
 		Version: cmp.Or(b.Version, b.Request.Version), Lease: b.Lease, Connection: b.Connection, Host: b.Host, Keep: b.Keep,
 		Idle: b.Request.Idle, StartedAt: b.StartedAt, EndsAt: b.EndsAt, UsedAt: b.usedAt, Running: b.running,
-		EndedAt: b.EndedAt, EndReason: b.EndReason, EndText: b.EndText,
+		EndedAt: b.EndedAt, EndReason: b.EndReason, EndText: b.EndText, Grant: b.Grant, SizeMiB: b.Size,
 	}
 	if s.StartedAt.IsZero() {
 		s.StartedAt = b.AskedAt

@@ -39,6 +39,7 @@ func (f *Fleet) runAgain(ctx context.Context, b *box, req RunRequest) (VM, error
 			f.mu.Lock()
 			b.State = sandbox.InDoubt
 			f.noteLocked(b)
+			f.doubtLocked(b)
 			f.mu.Unlock()
 		}
 		switch {
@@ -71,7 +72,8 @@ func (f *Fleet) reopen(ctx context.Context, b *box) {
 }
 
 // match looks for the VM of b in lists, where it can be told by its image and
-// its start alone. Several that fit are none. If it is not there at once, those
+// its start alone. Several that fit are none, but what is held for it is not
+// given back then. If it is not there at once, those
 // who wait for b are told that it is in doubt.
 func (f *Fleet) match(ctx context.Context, b *box) (VM, error) {
 	limit := f.clock.Now().Add(matchWithin)
@@ -86,6 +88,7 @@ func (f *Fleet) match(ctx context.Context, b *box) (VM, error) {
 		if !f.clock.Now().Before(limit) {
 			f.mu.Lock()
 			b.State, b.EndReason = sandbox.Terminated, sandbox.EndNeverWas
+			b.unsure = err != nil || n > 0
 			f.mu.Unlock()
 			return VM{}, &sandbox.Error{Code: sandbox.CreateFailed, Msg: "the sandbox in doubt did not turn up", Retryable: true, Err: err}
 		}

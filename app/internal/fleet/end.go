@@ -31,14 +31,14 @@ func (f *Fleet) terminate(ctx context.Context, b *box) {
 		err := f.terminateOnce(ctx, b)
 		if err == nil {
 			f.mu.Lock()
-			f.endedLocked(b, b.Ending, "", true)
+			f.endedLocked(b, ending{why: b.Ending}, true)
 			f.mu.Unlock()
 			return
 		}
 		f.mu.Lock()
 		expired := !b.EndsAt.IsZero() && f.clock.Now().After(b.EndsAt.Add(settleTime))
 		if expired { // the cloud's own limit has ended it
-			f.endedLocked(b, b.Ending, "", true)
+			f.endedLocked(b, ending{why: b.Ending, at: b.EndsAt}, true)
 		}
 		f.mu.Unlock()
 		if expired {
@@ -84,14 +84,21 @@ func (f *Fleet) cloudOf(ctx context.Context, b *box) (Cloud, error) {
 	return cloud, nil
 }
 
+// An ending is how a sandbox ended.
+type ending struct {
+	why  sandbox.EndReason
+	text string    // the cloud's words for it
+	at   time.Time // when the cloud stopped counting; zero is not known yet
+}
+
 // endedLocked takes in that b has ended. Unless told, the next call of its
 // lease is told that the sandbox is gone.
-func (f *Fleet) endedLocked(b *box, why sandbox.EndReason, text string, told bool) {
+func (f *Fleet) endedLocked(b *box, e ending, told bool) {
 	if b.EndReason != "" {
 		return
 	}
-	b.State, b.EndReason, b.EndText, b.EndedAt = sandbox.Terminated, why, text, f.clock.Now()
-	f.log.Info("sandbox ended", "sandbox", b.ID, "reason", string(why), "lease", b.Lease)
+	b.State, b.EndReason, b.EndText, b.EndedAt = sandbox.Terminated, e.why, e.text, f.clock.Now()
+	f.log.Info("sandbox ended", "sandbox", b.ID, "reason", string(e.why), "lease", b.Lease)
 	for _, l := range f.leases {
 		if l.box != b {
 			continue
@@ -113,6 +120,7 @@ func (f *Fleet) endedLocked(b *box, why sandbox.EndReason, text string, told boo
 		b.agent = nil
 		f.beginLocked(func(context.Context) { agent.Close() })
 	}
+	f.settleLocked(b, e.at)
 	f.noteLocked(b)
 	f.pokeServe()
 }
@@ -181,11 +189,11 @@ func (f *Fleet) judge(ctx context.Context, b *box, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	why, text, over := f.fate(ctx, b)
+	e, over := f.fate(ctx, b)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if over {
-		f.endedLocked(b, why, text, true)
+		f.endedLocked(b, e, true)
 	}
 	if b.EndReason == "" && b.Ending == "" {
 		return err
@@ -199,15 +207,15 @@ func (f *Fleet) judge(ctx context.Context, b *box, err error) error {
 }
 
 // fate asks whether b has ended.
-func (f *Fleet) fate(ctx context.Context, b *box) (why sandbox.EndReason, text string, over bool) {
+func (f *Fleet) fate(ctx context.Context, b *box) (e ending, over bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cloud, err := f.cloudOf(ctx, b)
 	if err != nil {
-		return "", "", false
+		return ending{}, false
 	}
 	if cloud == nil {
-		return sandbox.EndCloud, "", true
+		return ending{why: sandbox.EndCloud, at: f.clock.Now()}, true
 	}
 	f.mu.Lock()
 	id := b.ID
@@ -215,11 +223,11 @@ func (f *Fleet) fate(ctx context.Context, b *box) (why sandbox.EndReason, text s
 	vm, err := cloud.Get(ctx, id)
 	switch {
 	case sandbox.CodeOf(err) == sandbox.NotFound:
-		return sandbox.EndVanished, "", true
+		return ending{why: sandbox.EndVanished, at: f.clock.Now()}, true
 	case sandbox.CodeOf(err) == sandbox.Gone: // the cloud itself
-		return sandbox.EndCloud, "", true
+		return ending{why: sandbox.EndCloud, at: f.clock.Now()}, true
 	case err != nil:
-		return "", "", false
+		return ending{}, false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

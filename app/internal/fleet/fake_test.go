@@ -41,7 +41,9 @@ func newCloud(clock clockwork.Clock) *fakeCloud {
 
 const image = "arn:aws:lambda:us-east-1:000000000000:microvm-image:test"
 
-func (c *fakeCloud) Image(context.Context, string) (string, error) { return image, nil }
+func (c *fakeCloud) Image(context.Context, string, string) (fleet.Image, error) {
+	return fleet.Image{ARN: image, Version: "1.0", SizeMiB: 2048, SnapshotMGB: 919}, nil
+}
 
 func (c *fakeCloud) Run(_ context.Context, r fleet.RunRequest) (fleet.VM, error) {
 	c.mu.Lock()

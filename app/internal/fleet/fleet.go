@@ -31,7 +31,7 @@ const (
 	overdue      = 15 * time.Second // beyond a life, for the cloud to have ended it: then we do
 )
 
-// A Config says what a Fleet works with. All but Clock and Log are required.
+// A Config says what a Fleet works with. All but Keeps, Meter, Clock and Log are required.
 type Config struct {
 	// Open returns the cloud of a profile. It is called when a sandbox is
 	// wanted, and may start things. With wake false it returns nil for a cloud
@@ -42,6 +42,7 @@ type Config struct {
 	Keeps   func(profile string) bool
 	Store   Store
 	Secrets Secrets
+	Meter   Meter  // nil: nothing is counted
 	Version string // of the engine, for snapshots
 	Clock   clockwork.Clock
 	Log     *slog.Logger
@@ -86,6 +87,9 @@ func New(cfg Config) (*Fleet, error) {
 	}
 	f.base, f.stop = context.WithCancel(context.Background())
 	f.load()
+	if f.cfg.Meter != nil {
+		f.cfg.Meter.TakeUp(f.Snapshot().Sandboxes)
+	}
 	return f, nil
 }
 

@@ -19,7 +19,7 @@ func (f *Fleet) Snapshot() sandbox.Snapshot {
 func (f *Fleet) snapshotLocked() sandbox.Snapshot {
 	s := sandbox.Snapshot{Seq: f.seq, At: f.clock.Now(), Version: f.cfg.Version, Sandboxes: []sandbox.Sandbox{}, Leases: []sandbox.LeaseInfo{}, Profiles: []sandbox.Reach{}}
 	for _, b := range f.boxes {
-		s.Sandboxes = append(s.Sandboxes, b.noun())
+		s.Sandboxes = append(s.Sandboxes, f.nounLocked(b))
 	}
 	for name, r := range f.profiles {
 		s.Profiles = append(s.Profiles, sandbox.Reach{Profile: name, At: r.asked, Error: r.err})
@@ -153,14 +153,14 @@ func (f *Fleet) Get(ctx context.Context, id string) (sandbox.Sandbox, error) {
 		}
 		return orphan("", vm), nil
 	}
-	if why, text, over := f.fate(ctx, b); over {
+	if e, over := f.fate(ctx, b); over {
 		f.mu.Lock()
-		f.endedLocked(b, why, text, b.Ending != "")
+		f.endedLocked(b, e, b.Ending != "")
 		f.mu.Unlock()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return b.noun(), nil
+	return f.nounLocked(b), nil
 }
 
 // orphanCloud returns the cloud that has a VM which is not ours.

@@ -53,7 +53,7 @@ func (f *Fleet) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox,
 		b.Untold = false
 		f.noteLocked(b)
 	}
-	return b.noun(), nil
+	return f.nounLocked(b), nil
 }
 
 // awaitAskerLocked gives whoever asked for b some time to ask again. Else nobody
@@ -78,7 +78,7 @@ func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 	b := &box{
 		record: record{
 			Key: key, State: sandbox.Creating, Profile: spec.Profile.Name, Name: spec.Name, Keep: spec.Keep, AskedAt: f.clock.Now(),
-			Untold: l == nil,
+			Untold: l == nil, Grant: spec.Grant,
 			Request: RunRequest{
 				Token: key, Image: spec.Template, Version: spec.Version, Role: spec.Role,
 				Life: cmp.Or(spec.Timeout, defaultLife), Idle: spec.Idle, Env: spec.Env,
@@ -209,6 +209,7 @@ func (f *Fleet) madeLocked(b *box, err error) {
 			}
 		}
 		if b.ID == "" { // it never was
+			f.releaseLocked(b, err)
 			f.dropLocked(b)
 		}
 	}
@@ -241,18 +242,25 @@ func (f *Fleet) launch(ctx context.Context, b *box) error {
 	if err != nil {
 		return notMade(err)
 	}
-	image, err := cloud.Image(ctx, b.Request.Image)
+	image, err := cloud.Image(ctx, b.Request.Image, b.Request.Version)
 	if err != nil {
 		return notMade(err)
+	}
+	if err := f.reserve(ctx, b, image); err != nil {
+		return err
 	}
 	if err := f.keepSecrets(b.Key, s); err != nil {
 		return err
 	}
 	f.mu.Lock()
-	b.cloud, b.Request.Image = cloud, image
+	b.cloud, b.Request.Image = cloud, image.ARN
+	b.Size = image.SizeMiB
 	err = f.saveLocked(b, true)
 	f.mu.Unlock()
 	if err != nil {
+		return err
+	}
+	if err := f.creating(b); err != nil {
 		return err
 	}
 	return f.run(ctx, b, s)
@@ -282,6 +290,7 @@ func (f *Fleet) run(ctx context.Context, b *box, s secrets) error {
 	b.adoptLocked(vm)
 	b.agent = agent
 	f.noteLocked(b)
+	f.runningLocked(b)
 	return nil
 }
 
@@ -300,6 +309,7 @@ func (f *Fleet) settle(ctx context.Context, b *box) error {
 	defer f.mu.Unlock()
 	if b.Ending == "" {
 		b.State = sandbox.Running
+		f.sawLocked(b, sandbox.Running)
 	}
 	return nil
 }

@@ -42,23 +42,28 @@ func (r *reach) wants(arn string) bool {
 
 // seeLocked takes in what a cloud says of b, and reports whether that is an
 // end.
-func (f *Fleet) seeLocked(b *box, vm VM) (why sandbox.EndReason, text string, over bool) {
+func (f *Fleet) seeLocked(b *box, vm VM) (e ending, over bool) {
 	if b.EndReason != "" {
-		return b.EndReason, b.EndText, false
+		return ending{}, false
 	}
 	b.missing = 0
 	switch vm.State {
 	case sandbox.Terminated:
-		return whyOf(b, vm, f.clock.Now()), vm.Reason, true
+		at := vm.EndedAt
+		if at.IsZero() {
+			at = f.clock.Now()
+		}
+		return ending{whyOf(b, vm, f.clock.Now()), vm.Reason, at}, true
 	case sandbox.Terminating: // it is for the cloud to finish
 	default:
+		f.sawLocked(b, vm.State)
 		if b.Ending != "" || b.State == vm.State {
-			return "", "", false
+			return ending{}, false
 		}
 		b.adoptLocked(vm)
 		f.changedLocked()
 	}
-	return "", "", false
+	return ending{}, false
 }
 
 // whyOf sorts the cloud's words for an end.
@@ -245,6 +250,7 @@ func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
 		switch {
 		case b == nil && vm.State != sandbox.Terminated && (p.Name == sandbox.ProfileLocal || images[vm.Image] || r.wants(vm.Image)):
 			r.orphans = append(r.orphans, vm)
+			f.orphanLocked(p.Name, vm)
 		case b == nil || b.EndReason != "":
 		case vm.State == sandbox.Terminated:
 			doubtful = append(doubtful, b) // lists tell no reason
@@ -257,7 +263,7 @@ func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
 			continue
 		}
 		if cloud == nil {
-			f.endedLocked(b, cmp.Or(b.Ending, sandbox.EndCloud), "", b.Ending != "")
+			f.endedLocked(b, ending{why: cmp.Or(b.Ending, sandbox.EndCloud), at: f.clock.Now()}, b.Ending != "")
 		} else if began.Sub(b.AskedAt) > settleTime {
 			doubtful = append(doubtful, b)
 		}
@@ -265,9 +271,9 @@ func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
 	f.changedLocked()
 	f.mu.Unlock()
 	for _, b := range doubtful {
-		if why, text, over := f.fate(ctx, b); over {
+		if e, over := f.fate(ctx, b); over {
 			f.mu.Lock()
-			f.endedLocked(b, why, text, b.Ending != "")
+			f.endedLocked(b, e, b.Ending != "")
 			f.mu.Unlock()
 		}
 	}
@@ -278,7 +284,7 @@ func (f *Fleet) compare(ctx context.Context, p sandbox.Profile) error {
 func (f *Fleet) forgetLocked(now time.Time) {
 	ended := 0
 	for _, b := range f.boxes {
-		if b.EndReason == "" {
+		if b.EndReason == "" || b.closing {
 			continue
 		}
 		if ended++; now.Sub(b.EndedAt) > endedKept || ended > maxEnded {

@@ -26,6 +26,9 @@ func (f *Fleet) transit(ctx context.Context, id string, ask func(Cloud, context.
 		return sandbox.Sandbox{}, err
 	}
 	if to == sandbox.Suspended {
+		if err := f.cycle(ctx, b); err != nil {
+			return sandbox.Sandbox{}, err
+		}
 		f.mu.Lock()
 		if b.unheed != nil {
 			b.unheed()
@@ -69,6 +72,7 @@ func (f *Fleet) change(ctx context.Context, b *box, ask func(Cloud, context.Cont
 	f.mu.Lock()
 	if b.EndReason == "" && b.Ending == "" {
 		b.State = by
+		f.sawLocked(b, by)
 		f.changedLocked()
 	}
 	f.mu.Unlock()
@@ -114,5 +118,5 @@ func (f *Fleet) ScheduleRemoval(_ context.Context, id string, at time.Time) (san
 	}
 	f.changedLocked()
 	f.pokeServe()
-	return b.noun(), nil
+	return f.nounLocked(b), nil
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -56,6 +57,7 @@ func (f *Fleet) takeUpLocked() {
 		b.left = false
 		if b.EndReason != "" {
 			close(b.made)
+			f.settleLocked(b, time.Time{})
 			continue
 		}
 		if b.Untold {
@@ -159,10 +161,10 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 		f.log.Warn("cloud of a sandbox not open", "sandbox", b.ID, "err", err)
 	}
 	if err == nil {
-		if why, text, over := f.fate(ctx, b); over {
+		if e, over := f.fate(ctx, b); over {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.endedLocked(b, why, text, b.Ending != "")
+			f.endedLocked(b, e, b.Ending != "")
 			return nil
 		}
 	}
@@ -178,6 +180,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b.cloud, b.agent = cloud, agent
+	f.runningLocked(b)
 	return nil
 }
 
@@ -193,6 +196,9 @@ func (f *Fleet) findOut(ctx context.Context, b *box, s secrets) error {
 	f.mu.Unlock()
 	if s.Token == "" { // it was not asked for yet: the key is kept first
 		return &sandbox.Error{Code: sandbox.CreateFailed, Msg: "the engine ended before the sandbox was asked for"}
+	}
+	if err := f.creating(b); err != nil {
+		return err
 	}
 	if err := f.run(ctx, b, s); err != nil {
 		return err
