@@ -45,7 +45,7 @@ func (r Rates) Days(now time.Time) int {
 }
 
 // Stale reports whether r was looked up more than 90 days ago.
-func (r Rates) Stale(now time.Time) bool { return r.Days(now) > staleAfter }
+func (r Rates) Stale(now time.Time) bool { return now.Sub(r.Sourced) > staleAfter*24*time.Hour }
 
 // A Plan is what is known of a sandbox before it exists.
 type Plan struct {
