@@ -64,15 +64,12 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 	wall = wall.Round(0) // or Sub would not go by the wall
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var events []sandbox.Event
-
 	last := c.wall
 	if !c.read {
 		last, c.anchor = c.mark, anchor{wall, mono}
 	}
 	if !last.IsZero() && wall.Sub(last) > maxAhead {
-		c.pending = true
-		events = append(events, clockEvent("ahead", sandbox.SeverityInfo, wall, wall.Sub(last)))
+		c.pending = true // which is nothing to tell: computers sleep
 	}
 	c.read, c.wall = true, wall
 
@@ -86,10 +83,11 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 	c.behind = 0
 	if back := least.Sub(wall); back > maxBack {
 		c.behind = back
+		v := Verdict{Suspect: true, Reconcile: c.pending}
 		if !wasBehind {
-			events = append(events, clockEvent("back", sandbox.SeverityError, wall, back))
+			v.Events = []sandbox.Event{clockEvent("back", sandbox.SeverityError, wall, back)}
 		}
-		return Verdict{Suspect: true, Reconcile: c.pending, Events: events}
+		return v
 	}
 	if !wall.Before(c.anchor.wall.Add(mono-c.anchor.mono)) || mono-c.anchor.mono >= anchorFor {
 		c.anchor = anchor{wall, mono}
@@ -97,7 +95,7 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 	if wall.After(c.mark) {
 		c.mark = wall
 	}
-	return Verdict{Reconcile: c.pending, Mark: c.noteLocked(), Events: events}
+	return Verdict{Reconcile: c.pending, Mark: c.noteLocked()}
 }
 
 // noteLocked is the mark, if it has moved enough to be written again.

@@ -76,10 +76,10 @@ func TestClockBack(t *testing.T) {
 	c.jump(5*time.Minute).pass(time.Minute).sees("right again", false, false, "")
 	c.jump(-6*time.Minute).sees("six minutes back", true, false, "back")
 	c.pass(time.Minute).sees("still", true, false, "")
-	c.pass(3*time.Hour).sees("time passing does not help", true, false, "")
-	c.jump(6*time.Minute).sees("the clock is set right", false, true, "ahead") // three hours went by between two readings
-	c.Reconciled()
-	c.sees("and then", false, false, "")
+	for range 180 {
+		c.pass(time.Minute).sees("time passing does not help", true, false, "")
+	}
+	c.jump(6*time.Minute).sees("the clock is set right", false, false, "")
 
 	// The owner's word.
 	c.jump(-time.Hour).sees("an hour back", true, false, "back")
@@ -112,14 +112,14 @@ func TestClockOverRestarts(t *testing.T) {
 	c = newClocks(t, noon.Add(-10*time.Minute))
 	c.sees("a mark ten minutes ago", false, false, "")
 	c = newClocks(t, noon.Add(-10*time.Minute-time.Second))
-	c.sees("a mark before that", false, true, "ahead")
+	c.sees("a mark before that", false, true, "")
 }
 
 func TestClockAhead(t *testing.T) {
 	c := newClocks(t, noon)
 	c.sees("the first time", false, false, "")
 	c.jump(10*time.Minute).sees("ten minutes ahead", false, false, "")
-	c.jump(time.Hour).sees("an hour ahead, or asleep", false, true, "ahead")
+	c.jump(time.Hour).sees("an hour ahead, or asleep", false, true, "")
 	c.pass(time.Minute).sees("until somebody looked", false, true, "")
 	c.Reconciled()
 	c.pass(time.Minute).sees("somebody looked", false, false, "")
@@ -134,7 +134,7 @@ func TestClockSleepAcrossEnd(t *testing.T) {
 	c := newClocks(t, noon)
 	c.sees("before", false, false, "")
 	refused(t, "before", grant.Usable(g, nil, c.wall), "")
-	c.jump(8*time.Hour).sees("after", false, true, "ahead")
+	c.jump(8*time.Hour).sees("after", false, true, "")
 	refused(t, "after", grant.Usable(g, nil, c.wall), sandbox.TokenExpired)
 	// Setting the clock back does not bring it to life.
 	c.Reconciled()
