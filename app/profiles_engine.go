@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -99,8 +100,15 @@ func (a *accounts) knows(name string) bool {
 // Profile does what r says.
 func (e *engine) Profile(ctx context.Context, r control.ProfileRequest, tell func(control.ProfileEvent) error) ([]byte, error) {
 	out, err := e.app.accounts.do(ctx, r, tell)
-	if known := accountError(err); known != nil {
+	known := accountError(err)
+	switch _, ours := errors.AsType[*sandbox.Error](err); {
+	case known != nil:
 		err = known
+	case !ours && ctx.Err() == nil && is[net.Error](err):
+		err = &sandbox.Error{
+			Code: sandbox.CloudDown, Msg: "AWS does not answer", Hint: "check the network, and the variables HTTPS_PROXY and AWS_ENDPOINT_URL_… of the engine", Retryable: true,
+			Details: map[string]any{"why": "offline", "profile": r.Name}, Err: err,
+		}
 	}
 	if err != nil || out == nil {
 		return nil, err

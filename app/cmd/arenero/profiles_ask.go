@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -33,7 +35,7 @@ func newAsker(ctx context.Context) *asker {
 
 // line asks for a line. Without a terminal it is the next one of standard input.
 func (a *asker) line(question string) (string, error) {
-	return a.read(question, func() (string, error) {
+	return a.read(a.ctx, question, func() (string, error) {
 		text, err := a.in.ReadString('\n')
 		if err == io.EOF && text != "" {
 			err = nil
@@ -42,7 +44,8 @@ func (a *asker) line(question string) (string, error) {
 	})
 }
 
-// secret is line, of what shows nowhere.
+// secret is line, of what shows nowhere. However this program is told to end, the
+// terminal shows again what is typed into it.
 func (a *asker) secret(question string) (string, error) {
 	if !a.terminal {
 		return a.line("")
@@ -53,7 +56,9 @@ func (a *asker) secret(question string) (string, error) {
 		return "", err
 	}
 	defer term.Restore(fd, before)
-	text, err := a.read(question, func() (string, error) {
+	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGHUP, syscall.SIGQUIT) // the others end a.ctx
+	defer stop()
+	text, err := a.read(ctx, question, func() (string, error) {
 		b, err := term.ReadPassword(fd)
 		return string(b), err
 	})
@@ -61,7 +66,7 @@ func (a *asker) secret(question string) (string, error) {
 	return text, err
 }
 
-func (a *asker) read(question string, read func() (string, error)) (string, error) {
+func (a *asker) read(ctx context.Context, question string, read func() (string, error)) (string, error) {
 	if a.terminal {
 		fmt.Fprint(os.Stderr, question+" ")
 	}
@@ -77,11 +82,11 @@ func (a *asker) read(question string, read func() (string, error)) (string, erro
 	select {
 	case s := <-got:
 		if s.err == io.EOF {
-			s.err = errors.New("standard input has ended")
+			s.err = errors.New(say("profiles.ask.ended"))
 		}
 		return s.text, s.err
-	case <-a.ctx.Done():
-		return "", a.ctx.Err()
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
 }
 
@@ -98,7 +103,7 @@ func (a *asker) file(path string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(from, maxSecret+1))
 	if err == nil && len(text) > maxSecret {
-		err = errors.New("it is too long to be a secret")
+		err = errors.New(say("profiles.ask.long"))
 	}
 	return string(text), err
 }

@@ -24,7 +24,8 @@ type console struct {
 	cmd *exec.Cmd
 
 	mu   sync.Mutex // guards what follows
-	said []byte
+	said []byte // since what was expected last
+	all  []byte // from the beginning
 	over bool // nobody has the terminal open any more
 }
 
@@ -45,7 +46,7 @@ func newConsole(t *testing.T, env []string, dir string, args ...string) *console
 		for {
 			n, err := c.tty.Read(buf)
 			c.mu.Lock()
-			c.said = append(c.said, buf[:n]...)
+			c.said, c.all = append(c.said, buf[:n]...), append(c.all, buf[:n]...)
 			c.over = err != nil
 			c.mu.Unlock()
 			if err != nil {
