@@ -35,9 +35,10 @@ type ClockGuard struct {
 	noted  time.Time  // the mark as it was last handed out
 	anchor anchor
 
-	behind  time.Duration // how far the clock is behind; 0 is not suspect
-	pending bool          // it was ahead, and nobody has looked around since
-	skewed  bool          // AWS has another time
+	behind time.Duration // how far the clock is behind; 0 is not suspect
+	jumps  int           // how often it was ahead
+	looked int           // how many of these somebody knew of who looked around
+	skewed bool          // AWS has another time
 }
 
 // An anchor says that it was this time by the wall when the other clock had that.
@@ -52,6 +53,8 @@ type Verdict struct {
 	Reconcile bool            // the clock was ahead, as after sleep: see what became of sandboxes first
 	Mark      time.Time       // to be kept on disk, if it is not zero
 	Events    []sandbox.Event // to be told
+
+	jumps int // that there were
 }
 
 // NewClockGuard starts from the mark that is on disk. Zero is none.
@@ -69,7 +72,7 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 		last, c.anchor = c.mark, anchor{wall, mono}
 	}
 	if !last.IsZero() && wall.Sub(last) > maxAhead {
-		c.pending = true // which is nothing to tell: computers sleep
+		c.jumps++ // which is nothing to tell: computers sleep
 	}
 	c.read, c.wall = true, wall
 
@@ -83,7 +86,7 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 	c.behind = 0
 	if back := least.Sub(wall); back > maxBack {
 		c.behind = back
-		v := Verdict{Suspect: true, Reconcile: c.pending}
+		v := c.verdictLocked()
 		if !wasBehind {
 			v.Events = []sandbox.Event{clockEvent("back", sandbox.SeverityError, wall, back)}
 		}
@@ -95,7 +98,9 @@ func (c *ClockGuard) Saw(wall time.Time, mono time.Duration) Verdict {
 	if wall.After(c.mark) {
 		c.mark = wall
 	}
-	return Verdict{Reconcile: c.pending, Mark: c.noteLocked()}
+	v := c.verdictLocked()
+	v.Mark = c.noteLocked()
+	return v
 }
 
 // noteLocked is the mark, if it has moved enough to be written again.
@@ -118,11 +123,11 @@ func (c *ClockGuard) Date(aws, wall time.Time, mono time.Duration) Verdict {
 	if offset.Abs() <= maxOffset {
 		c.skewed = false
 		if c.behind == 0 {
-			return Verdict{Reconcile: c.pending}
+			return c.verdictLocked()
 		}
 		return c.trustLocked(wall, mono)
 	}
-	v := Verdict{Suspect: c.behind > 0, Reconcile: c.pending}
+	v := c.verdictLocked()
 	if !c.skewed {
 		c.skewed = true
 		v.Events = []sandbox.Event{clockEvent("aws", sandbox.SeverityWarn, wall, offset)}
@@ -141,14 +146,21 @@ func (c *ClockGuard) Confirm(wall time.Time, mono time.Duration) Verdict {
 func (c *ClockGuard) trustLocked(wall time.Time, mono time.Duration) Verdict {
 	c.behind, c.read, c.wall, c.mark, c.noted = 0, true, wall, wall, wall
 	c.anchor = anchor{wall, mono}
-	return Verdict{Reconcile: c.pending, Mark: wall}
+	v := c.verdictLocked()
+	v.Mark = wall
+	return v
 }
 
-// Reconciled says that somebody has looked what became of sandboxes.
-func (c *ClockGuard) Reconciled() {
+// Reconciled says that somebody has looked what became of sandboxes because of
+// v. If the computer slept again while they did, it was in vain.
+func (c *ClockGuard) Reconciled(v Verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending = false
+	c.looked = max(c.looked, v.jumps)
+}
+
+func (c *ClockGuard) verdictLocked() Verdict {
+	return Verdict{Suspect: c.behind > 0, Reconcile: c.jumps > c.looked, jumps: c.jumps}
 }
 
 // Billable refuses what costs while the clock is not to be trusted.
@@ -162,7 +174,7 @@ func (c *ClockGuard) Billable() error {
 			Hint:    "set it right; or its owner says that it is right now",
 			Details: map[string]any{"why": "back", "seconds": int64(c.behind / time.Second)},
 		}
-	case c.pending:
+	case c.jumps > c.looked:
 		return &sandbox.Error{
 			Code: sandbox.ClockSuspect, Msg: "the clock of the computer went ahead: sandboxes are being looked at first",
 			Hint: "try again in some seconds", Retryable: true, RetryAfter: 3 * time.Second,

@@ -106,8 +106,8 @@ func TestClockOverRestarts(t *testing.T) {
 	c := newClocks(t, noon.Add(5*time.Minute))
 	c.sees("a mark five minutes ahead", false, false, "")
 	c = newClocks(t, noon.Add(5*time.Minute+time.Second))
-	c.sees("a mark more than that ahead", true, false, "back")
-	c.Reconciled() // which has nothing to do with it
+	v := c.sees("a mark more than that ahead", true, false, "back")
+	c.Reconciled(v) // which has nothing to do with it
 	c.pass(2*time.Second).sees("the clock came up to it", false, false, "")
 	c = newClocks(t, noon.Add(-10*time.Minute))
 	c.sees("a mark ten minutes ago", false, false, "")
@@ -120,8 +120,11 @@ func TestClockAhead(t *testing.T) {
 	c.sees("the first time", false, false, "")
 	c.jump(10*time.Minute).sees("ten minutes ahead", false, false, "")
 	c.jump(time.Hour).sees("an hour ahead, or asleep", false, true, "")
-	c.pass(time.Minute).sees("until somebody looked", false, true, "")
-	c.Reconciled()
+	v := c.pass(time.Minute).sees("until somebody looked", false, true, "")
+	c.jump(time.Hour).sees("asleep while they looked", false, true, "")
+	c.Reconciled(v)
+	v = c.pass(time.Minute).sees("they looked too early", false, true, "")
+	c.Reconciled(v)
 	c.pass(time.Minute).sees("somebody looked", false, false, "")
 	c.jump(-time.Hour).sees("the hour was wrong", true, false, "back")
 	c.check("AWS agrees", c.Date(c.wall, c.wall, c.mono), false, false, "")
@@ -134,10 +137,10 @@ func TestClockSleepAcrossEnd(t *testing.T) {
 	c := newClocks(t, noon)
 	c.sees("before", false, false, "")
 	refused(t, "before", grant.Usable(g, nil, c.wall), "")
-	c.jump(8*time.Hour).sees("after", false, true, "")
+	v := c.jump(8*time.Hour).sees("after", false, true, "")
 	refused(t, "after", grant.Usable(g, nil, c.wall), sandbox.TokenExpired)
 	// Setting the clock back does not bring it to life.
-	c.Reconciled()
+	c.Reconciled(v)
 	c.jump(-7*time.Hour).sees("set back", true, false, "back")
 }
 
@@ -232,9 +235,8 @@ func TestClockOfManyAtOnce(t *testing.T) {
 	for i := range 50 {
 		wg.Go(func() {
 			d := time.Duration(i) * time.Second
-			c.Saw(noon.Add(d), d)
 			c.Date(noon.Add(d), noon.Add(d), d)
-			c.Reconciled()
+			c.Reconciled(c.Saw(noon.Add(d), d))
 			if err := c.Billable(); err != nil {
 				t.Errorf("readings at once: %v", err)
 			}
