@@ -60,6 +60,7 @@ func TestR7_CostOfRunningAndCycles(t *testing.T) {
 		{"it ended as it began", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{0, sandbox.Terminated}), sandbox.Cost{Launch: 1_425, Total: 1_425}},
 		{"a millisecond", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{1, sandbox.Terminated}), sandbox.Cost{Compute: 1, Launch: 1_425, Total: 1_425}},
 		{"milliseconds, suspended by a person", 512, 919, 0, sandbox.BurstStrict, accrue(sight{0, sandbox.Running}, sight{1500, sandbox.Suspended}, sight{2000, sandbox.Terminated}), sandbox.Cost{Compute: 53, Launch: 1_425, Cycles: 4_917, Storage: 1, Total: 6_394}},
+		{"suspended by a person more often than by itself", 2048, 919, 30, sandbox.BurstStrict, every(2, 10, 10), sandbox.Cost{Compute: 2803, Launch: 1425, Cycles: 9834, Storage: 1, Total: 14061}},
 		{"nothing seen", 2048, 919, 300, sandbox.BurstStrict, accrue(), sandbox.Cost{}},
 		{"it never was", 2048, 919, 300, sandbox.BurstStrict, accrue(sight{0, sandbox.Creating}, sight{3600 * sec, sandbox.InDoubt}), sandbox.Cost{}},
 	} {
@@ -157,7 +158,10 @@ func TestSaw(t *testing.T) {
 				a.End = at(tt.end)
 			}
 			for _, s := range tt.sights {
-				a.Saw(s.state, at(s.ms))
+				last := a.At
+				if a.Saw(s.state, at(s.ms)); a.At.Before(last) {
+					t.Errorf("the last sight went back from %v to %v", last, a.At)
+				}
 			}
 			running, asleep := a.Used(at(tt.now))
 			if running.Milliseconds() != tt.running || asleep.Milliseconds() != tt.asleep || a.Cycles != tt.cycles || a.Launched != tt.launched {

@@ -96,7 +96,7 @@ func wrong(name string, line int, path, why string) error {
 	}
 }
 
-// A parser knows in which line each value of a file ends.
+// A parser knows in which line each value of a file begins.
 type parser struct {
 	name  string
 	lines map[string]int
@@ -110,10 +110,7 @@ func (p parser) wrong(path, format string, args ...any) error {
 func (p parser) walk(dec *json.Decoder, line func() int, path string, depth int) error {
 	tok, err := dec.Token()
 	if err != nil {
-		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return wrong(p.name, line(), path, "not JSON: "+s.Error())
-		}
-		return wrong(p.name, line(), path, "not JSON: it ends too early")
+		return p.notJSON(line(), path, err)
 	}
 	p.lines[path] = line()
 	if depth > maxDepth {
@@ -124,7 +121,7 @@ func (p parser) walk(dec *json.Decoder, line func() int, path string, depth int)
 		for dec.More() {
 			key, err := dec.Token()
 			if err != nil {
-				return wrong(p.name, line(), path, "not JSON: "+err.Error())
+				return p.notJSON(line(), path, err)
 			}
 			below := strings.TrimPrefix(fmt.Sprintf("%s.%s", path, key), ".")
 			if _, twice := p.lines[below]; twice {
@@ -144,9 +141,17 @@ func (p parser) walk(dec *json.Decoder, line func() int, path string, depth int)
 		return nil
 	}
 	if _, err := dec.Token(); err != nil { // the end of it
-		return wrong(p.name, line(), path, "not JSON: "+err.Error())
+		return p.notJSON(line(), path, err)
 	}
 	return nil
+}
+
+func (p parser) notJSON(line int, path string, err error) error {
+	why := "it ends too early"
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		why = s.Error()
+	}
+	return wrong(p.name, line, path, "not JSON: "+why)
 }
 
 // object reads one with no other keys than those.
