@@ -161,7 +161,7 @@ func (s *sums) billed(day time.Time) (BilledDay, error) {
 
 // nearest rounds dollars to millionths, halves away from zero.
 func nearest(usd *big.Rat) (sandbox.Micro, bool) {
-	text := new(big.Rat).Mul(usd, new(big.Rat).SetInt64(1_000_000)).FloatString(0) // its digits; there are no floats in it
+	text := new(big.Rat).Mul(usd, new(big.Rat).SetInt64(1_000_000)).FloatString(0) // its digits, exactly
 	n, ok := new(big.Int).SetString(text, 10)
 	if !ok || !n.IsInt64() {
 		return 0, false

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/pricing/types"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -183,7 +185,10 @@ func refused(err error, service, right string) error {
 	if !ok {
 		return fmt.Errorf("ask %s: %w", service, err)
 	}
-	code := e.ErrorCode()
+	code, status := e.ErrorCode(), 0
+	if res, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		status = res.HTTPStatusCode()
+	}
 	switch {
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnauthorizedOperation"):
 		return &sandbox.Error{Code: sandbox.Access, Msg: "this AWS profile may not ask " + service, Hint: "give it the right to " + right, Err: err}
@@ -191,7 +196,7 @@ func refused(err error, service, right string) error {
 		return &sandbox.Error{Code: sandbox.RateLimited, Msg: service + " was asked too often", Hint: "wait a minute, then ask again", Retryable: true, RetryAfter: time.Minute, Err: err}
 	case code == "DataUnavailableException":
 		return &sandbox.Error{Code: sandbox.NotFound, Msg: service + " has no figures of this account yet", Hint: "turn Cost Explorer on in the AWS console; the first figures take a day", Err: err}
-	case e.ErrorFault() == smithy.FaultServer:
+	case status >= http.StatusInternalServerError:
 		return &sandbox.Error{Code: sandbox.CloudDown, Msg: service + " is not well", Hint: "ask again later", Retryable: true, Err: err}
 	}
 	return fmt.Errorf("ask %s: %w", service, err)
