@@ -54,8 +54,15 @@ type Config struct {
 	// be gone a second after its input ends.
 	Cleanup func(context.Context, *Conn)
 
-	// Allow says which tools the caller of ctx may see and call. Nil allows all.
-	Allow func(ctx context.Context, tool string) bool
+	// Shows says which tools the caller of ctx gets listed. Nil shows all. It must
+	// not wait. A tool that is hidden can be called all the same, and has to say
+	// itself why it may not be: a model that knows its name learns more from that
+	// than from hearing that there is none. See [Server.ToolsChanged].
+	Shows func(ctx context.Context, tool string) bool
+
+	// Refused is called before a call is refused for its arguments. An error of it
+	// is answered in place of that. Nil does nothing.
+	Refused func(ctx context.Context, tool string) error
 
 	// BadArguments says how to refuse arguments that break a tool's schema.
 	BadArguments BadArguments
@@ -114,17 +121,18 @@ func New(cfg Config) *Server {
 	s.core = server.NewMCPServer(cfg.Name, cfg.Version,
 		server.WithTitle(cfg.Title),
 		server.WithInstructions(cfg.Instructions),
-		server.WithToolCapabilities(false),
+		server.WithToolCapabilities(cfg.Shows != nil),
 		server.WithCacheHints(cacheListings, mcp.CacheScopePrivate),
 		server.WithToolFilter(s.filter),
 	)
 	return s
 }
 
-// filter keeps what the caller may call, in the order the tools were added.
+// filter keeps what the caller gets listed, in the order the tools were added.
+// The library asks it about each call too, which it lets pass.
 func (s *Server) filter(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	kept := slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool {
-		return s.cfg.Allow != nil && !s.cfg.Allow(ctx, t.Name)
+		return s.cfg.Shows != nil && callOf(ctx).tool == "" && !s.cfg.Shows(ctx, t.Name)
 	})
 	if len(kept) < 2 {
 		return kept
@@ -137,6 +145,12 @@ func (s *Server) filter(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	}
 	slices.SortStableFunc(kept, func(a, b mcp.Tool) int { return place[a.Name] - place[b.Name] })
 	return kept
+}
+
+// ToolsChanged tells the hosts that listen for it that what Shows says is not
+// what it was.
+func (s *Server) ToolsChanged() {
+	s.core.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
 }
 
 // Tools returns the names of all tools in the order they were added.

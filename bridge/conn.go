@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -145,9 +146,11 @@ func ConnOf(ctx context.Context) *Conn { return callOf(ctx).conn }
 
 // A call is one request being served. The transports put it in the ctx.
 type call struct {
-	conn *Conn
-	log  *slog.Logger
-	send func(method string, params any) // a notification that belongs to the call
+	conn   *Conn
+	tool   string // that is called; "" is a request of another kind
+	log    *slog.Logger
+	send   func(method string, params any) // a notification that belongs to the call
+	header http.Header                     // that it came with; nil over stdio
 
 	args json.RawMessage // what the library did not get to see; nil: it did
 
@@ -157,6 +160,7 @@ type call struct {
 	over    bool
 	counted float64 // last progress sent
 	notes   []Note
+	tail    *Tail
 
 	refused *rpcError // answer this in place of the result
 }
@@ -213,6 +217,33 @@ func (c *call) takeNotes() []Note {
 	defer c.mu.Unlock()
 	return c.notes
 }
+
+// A Tail is how an answer ends, whatever it says: a text after all other blocks,
+// and the same for programs in its _meta.
+type Tail struct {
+	Text  string // "" is no block
+	Name  string // in _meta, after the server's own
+	Value any
+}
+
+// SetTail gives the answer of the call of ctx its end, whether the call works or
+// fails.
+func SetTail(ctx context.Context, t Tail) {
+	c := callOf(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tail = &t
+}
+
+func (c *call) takeTail() *Tail {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tail
+}
+
+// Header returns a header of the request that the call of ctx came with. Over
+// stdio there are none.
+func Header(ctx context.Context, name string) string { return callOf(ctx).header.Get(name) }
 
 // Progress tells the host how far the call of ctx has come. It sends nothing
 // if the host has not asked, and blocks while the host does not read, so no

@@ -53,10 +53,6 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	if r.ContentLength > int64(h.maxBody) {
-		tooLarge(w, h.maxBody)
-		return nil, false
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.maxBody)))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		tooLarge(w, h.maxBody)
@@ -89,7 +85,7 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request) *httpSession {
 	}
 	s := h.sessions.enter(id, h.caller(r))
 	if s == nil { // the same answer for those of others
-		http.Error(w, "there is no such session: initialize again", http.StatusNotFound)
+		http.Error(w, "session_not_found: there is no such session: initialize again", http.StatusNotFound)
 	}
 	return s
 }
@@ -174,7 +170,7 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 	if x.sess != nil {
 		defer context.AfterFunc(x.sess.ctx, cancel)()
 	}
-	c := &call{conn: conn, log: x.srv.log, token: x.m.token}
+	c := &call{conn: conn, tool: x.m.tool, log: x.srv.log, header: r.Header, token: x.m.token}
 	out := newStream(w, r, c)
 	if !x.m.isAnswer() { // IDs of ours are not those of the client
 		out.id = x.m.ID
@@ -215,6 +211,9 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(withCall(withExchange(ctx, x), c))
 	r.Body = io.NopCloser(bytes.NewReader(x.srv.trim(c, x.m, x.body)))
 	x.lib.ServeHTTP(out, r)
+	if why, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+		out.cutOff(x.srv, why)
+	}
 }
 
 type exchangeKey struct{}

@@ -27,8 +27,13 @@ type HTTPConfig struct {
 	Hosts   []string // further values of Host
 	Origins []string // further values of Origin
 
-	// Caller names who sends a request, as the layer that authenticated it knows
-	// them. A session is only open to the caller that began it. Nil: one caller.
+	// Inside wraps what serves a request that has the right Host, Origin, path and
+	// method, and says no size that is too large: there it is decided who may come
+	// in, before the body is read. Nil: everyone. See [Bearer].
+	Inside func(next http.Handler) http.Handler
+
+	// Caller names who sends a request, as Inside knows them. A session is only
+	// open to the caller that began it. Nil: one caller.
 	Caller func(*http.Request) string
 
 	IdleTime    time.Duration // sessions without requests end after this; zero means 30 minutes
@@ -49,6 +54,7 @@ const headerSession = server.HeaderKeySessionID
 type Handler struct {
 	srv      *Server
 	cfg      HTTPConfig
+	inside   http.Handler
 	lib      *server.StreamableHTTPServer
 	sessions *sessions
 	maxBody  int
@@ -75,6 +81,10 @@ func (s *Server) HTTP(cfg HTTPConfig) (*Handler, error) {
 		life: life, end: end, idle: make(chan struct{}), streams: map[*http.Request]context.CancelFunc{},
 	}
 	h.sessions = newSessions(h)
+	h.inside = http.HandlerFunc(h.dispatch)
+	if cfg.Inside != nil {
+		h.inside = cfg.Inside(h.inside)
+	}
 	h.lib = server.NewStreamableHTTPServer(s.core,
 		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithDisableLocalhostProtection(true), // ours is stricter
@@ -180,14 +190,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "web pages of this origin may not come here", http.StatusForbidden)
 	case r.URL.Path != Endpoint:
 		http.NotFound(w, r)
-	case r.Method == http.MethodPost:
-		h.post(w, r)
-	case r.Method == http.MethodGet || r.Method == http.MethodDelete:
-		h.getOrDelete(w, r)
-	default:
+	case r.Method != http.MethodPost && r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		w.Header().Set("Allow", "POST, GET, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	case r.ContentLength > int64(h.maxBody):
+		tooLarge(w, h.maxBody)
+	default:
+		h.inside.ServeHTTP(w, r)
 	}
+}
+
+func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		h.post(w, r)
+		return
+	}
+	h.getOrDelete(w, r)
 }
 
 func (h *Handler) originAllowed(origins []string) bool {

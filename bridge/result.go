@@ -41,6 +41,12 @@ const (
 	CodeInvalidArguments = "invalid_arguments"
 	CodeInternal         = "internal"
 	CodeCancelled        = "cancelled"
+
+	// Of requests over HTTP that are not let in; see [Bearer].
+	CodeUnauthenticated = "unauthenticated"
+	CodeTokenExpired    = "token_expired"
+	CodeTokenRevoked    = "token_revoked"
+	CodeRateLimited     = "rate_limited"
 )
 
 // failure is the structuredContent of a failed call. Output schemas allow it
@@ -157,16 +163,23 @@ func (s *Server) refuse(c *call, tool string, problems []problem) *mcp.CallToolR
 	})
 }
 
-// noted adds the notes of a call as its last blocks.
+// noted adds the notes of a call as its last blocks, and its tail after them.
 func (s *Server) noted(c *call, res *mcp.CallToolResult) *mcp.CallToolResult {
-	notes := c.takeNotes()
-	if len(notes) == 0 {
-		return res
-	}
+	notes, tail := c.takeNotes(), c.takeTail()
+	meta := map[string]any{}
 	for _, n := range notes {
 		res.Content = append(res.Content, mcp.NewTextContent(n.Text))
+		meta[s.cfg.Name+"/notes"] = notes
 	}
-	res.Meta = mcp.NewMetaFromMap(map[string]any{s.cfg.Name + "/notes": notes})
+	if tail != nil && tail.Text != "" {
+		res.Content = append(res.Content, mcp.NewTextContent(tail.Text))
+	}
+	if tail != nil && tail.Value != nil {
+		meta[s.cfg.Name+"/"+tail.Name] = tail.Value
+	}
+	if len(meta) > 0 {
+		res.Meta = mcp.NewMetaFromMap(meta)
+	}
 	return res
 }
 

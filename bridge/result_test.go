@@ -155,7 +155,7 @@ func TestResultsFitTheirSchema(t *testing.T) {
 }
 
 func TestToolListing(t *testing.T) {
-	s, _ := testServer(t, Config{Allow: func(_ context.Context, tool string) bool { return tool != "bug" }})
+	s, _ := testServer(t, Config{Shows: func(_ context.Context, tool string) bool { return tool != "fail" }})
 	h := connect(t, s)
 	h.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	r := h.hear()
@@ -163,7 +163,7 @@ func TestToolListing(t *testing.T) {
 	for _, tool := range r.Result.Tools {
 		names = append(names, tool.Name)
 	}
-	if want := []string{"echo", "wait", "fail", "boom"}; !slices.Equal(names, want) { // as they were added
+	if want := []string{"echo", "wait", "bug", "boom"}; !slices.Equal(names, want) { // as they were added
 		t.Errorf("tools = %v, want %v", names, want)
 	}
 	echo := r.Result.Tools[0]
@@ -173,9 +173,9 @@ func TestToolListing(t *testing.T) {
 	if echo.Title != "Echo" || echo.Description != "Says it back." {
 		t.Errorf("echo: %+v", echo)
 	}
-	h.say("%s", toolCall(2, "bug", `{"text":"x"}`))
-	if r := h.hear(); r.Error == nil || r.Error.Code != -32602 {
-		t.Errorf("a tool that is not allowed: %s", r.line)
+	h.say("%s", toolCall(2, "fail", `{"text":"x"}`))
+	if r := h.hear(); r.Error != nil || r.text() != "There is no x." {
+		t.Errorf("a tool that is hidden has to answer for itself: %s", r.line)
 	}
 }
 

@@ -69,7 +69,7 @@ type loop struct {
 
 	mu      sync.Mutex
 	running map[string]*request // by ID as written
-	unnamed int // entries in running that no host can name
+	unnamed int                 // entries in running that no host can name
 	closing bool
 	idle    chan struct{} // gets a value when running becomes empty
 }
@@ -201,7 +201,7 @@ func (l *loop) register(r *request) *rpcError {
 func (l *loop) run(ctx context.Context, r *request, m *message, line []byte) {
 	defer r.cancel()
 	defer l.done(r)
-	c := &call{conn: l.conn, log: l.srv.log, token: m.token, send: func(method string, params any) {
+	c := &call{conn: l.conn, tool: m.tool, log: l.srv.log, token: m.token, send: func(method string, params any) {
 		if !r.cancelled.Load() {
 			l.out.write(notification{"2.0", method, params})
 		}

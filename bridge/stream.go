@@ -29,6 +29,7 @@ type stream struct {
 	held      []byte
 	sent      bool // the header is out
 	events    bool // the response is an event stream
+	answered  bool // the library has answered
 	cancelled bool // the client wants no answer
 	over      bool
 	timer     *time.Timer
@@ -63,6 +64,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	}
 	isJSON := len(p) > 0 && p[0] == '{'
 	if isJSON {
+		s.answered = true
 		p, s.status = s.mend(p, s.status)
 	}
 	if s.hold {
@@ -187,6 +189,23 @@ func (s *stream) keepAlive(every time.Duration, turn bool) {
 		}
 		s.timer.Reset(every)
 	})
+}
+
+// cutOff answers a call that was ended from outside, of which the library says
+// nothing.
+func (s *stream) cutOff(srv *Server, why *Error) {
+	s.mu.Lock()
+	answered := s.answered
+	s.mu.Unlock()
+	if answered || s.call == nil || s.call.tool == "" {
+		return
+	}
+	b, err := marshal(answer{JSONRPC: "2.0", ID: s.id, Result: resultOf(srv.failed(s.call, why))})
+	if err != nil {
+		return // texts and numbers
+	}
+	s.header.Set("Content-Type", "application/json")
+	_, _ = s.Write(b)
 }
 
 // cancel notes that the client wants no answer.

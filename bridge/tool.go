@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -132,12 +133,20 @@ func handler[In, Out any](s *Server, t Tool[In, Out], in, outSchema *schema) ser
 		}
 		var args In
 		if problems := in.decode(raw, &args, s.texts); len(problems) > 0 {
+			if s.cfg.Refused != nil {
+				if _, err := protect(func() (struct{}, error) { return struct{}{}, s.cfg.Refused(ctx, t.Name) }); err != nil {
+					return s.failed(c, err), nil
+				}
+			}
 			return s.refuse(c, t.Name, problems), nil
 		}
 		if err := c.conn.ready(ctx); err != nil {
 			return s.failed(c, err), nil
 		}
 		out, err := protect(func() (Out, error) { return t.Call(ctx, args) })
+		if why, ok := errors.AsType[*Error](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
+			err = why // it was cut off, and not by its host
+		}
 		if err != nil {
 			return s.failed(c, err), nil
 		}
