@@ -199,7 +199,7 @@ func (c *cloudCommand) announce(env environ) error {
 	if !c.JSON {
 		key := "cli.cloud.ready"
 		if c.deaf {
-			key += ".deaf"
+			key = "cli.cloud.ready.deaf"
 		}
 		fmt.Fprintln(os.Stderr, say(key, "pid", strconv.Itoa(env.PID)))
 	}

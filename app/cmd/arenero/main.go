@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -77,6 +79,7 @@ func newParser(cmds *commands) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
 		kong.Help(printHelp),
 		kong.ExplicitGroups(helpGroups()),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), durationMapper{}),
 	)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type saying struct {
 	is    *regexp.Regexp
 	holes []string
 	fixed int // how many of its bytes are no holes
+
+	opens, closes bool // a hole stands at its beginning, or at its end
 }
 
 var hole = regexp.MustCompile(`\{[a-z]+\}`)
@@ -48,11 +50,12 @@ func newSaying(key, text string) saying {
 	var pattern strings.Builder
 	at := 0
 	for _, span := range hole.FindAllStringIndex(text, -1) {
-		pattern.WriteString(regexp.QuoteMeta(text[at:span[0]]) + "(.*)")
+		pattern.WriteString(regexp.QuoteMeta(text[at:span[0]]) + "(.+)")
 		m.holes = append(m.holes, text[span[0]+1:span[1]-1])
 		m.fixed -= span[1] - span[0]
 		at = span[1]
 	}
+	m.opens, m.closes = strings.HasPrefix(text, "{"), strings.HasSuffix(text, "}")
 	m.is = regexp.MustCompile(`(?s)^` + pattern.String() + regexp.QuoteMeta(text[at:]) + `$`)
 	return m
 }
@@ -60,36 +63,38 @@ func newSaying(key, text string) saying {
 // inLanguage is a message in the language of the user, as far as it is known. It
 // may be several, with ": " between them.
 func inLanguage(text string) string {
-	if texts().Language == assets.English || text == "" {
+	if texts().Language == assets.English {
 		return text
 	}
-	if said, ok := known(text); ok {
-		return said
-	}
-	head, rest, more := strings.Cut(text, ": ")
-	if !more {
-		return text
-	}
-	// What is known as a whole may have a ": " in it.
-	for end := len(head); end >= 0; {
-		if said, ok := known(text[:end]); ok {
-			head, rest = said, text[end+len(": "):]
-			break
-		}
-		next := strings.Index(text[end+1:], ": ")
-		if next < 0 {
-			break
-		}
-		end += 1 + next
-	}
-	return head + ": " + inLanguage(rest)
+	return translateAll(text, func(string) {})
 }
+
+// translateAll does it, and calls missed with what is not known.
+func translateAll(text string, missed func(part string)) string {
+	for end := len(text); end > 0; {
+		if said, ok := known(text[:end]); ok {
+			if end == len(text) {
+				return said
+			}
+			return said + separator + translateAll(text[end+len(separator):], missed)
+		}
+		end = strings.LastIndex(text[:end], separator)
+	}
+	head, rest, more := strings.Cut(text, separator)
+	missed(head)
+	if !more {
+		return head
+	}
+	return head + separator + translateAll(rest, missed)
+}
+
+const separator = ": " // between a message and its reason
 
 // known is one message in the language of the user.
 func known(text string) (string, bool) {
 	for _, m := range sayings() {
 		found := m.is.FindStringSubmatch(text)
-		if found == nil {
+		if found == nil || m.swallows(found) {
 			continue
 		}
 		var args []string
@@ -103,6 +108,18 @@ func known(text string) (string, bool) {
 		return say(m.key, args...), true
 	}
 	return "", false
+}
+
+// swallows reports whether a hole at either end has got another message: they
+// are told apart by [separator].
+func (m saying) swallows(found []string) bool {
+	for i, value := range found[1:] {
+		atEnd := m.opens && i == 0 || m.closes && i == len(m.holes)-1
+		if atEnd && m.holes[i] != "why" && strings.Contains(value, separator) {
+			return true
+		}
+	}
+	return false
 }
 
 // reason is what err says, in the language of the user.

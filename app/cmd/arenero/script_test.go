@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -53,10 +54,13 @@ var programsDir = sync.OnceValue(func() string {
 	return dir
 })
 
+var update = flag.Bool("update", false, "write anew what the scripts compare with")
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("ARENERO_HOME", filepath.Join(e.WorkDir, "h"))
