@@ -89,7 +89,7 @@ func TestHintsOfHours(t *testing.T) {
 }
 
 func TestLife(t *testing.T) {
-	for hours, want := range map[float64]sandbox.Seconds{0.02: 72, 0.1: 360, 0.3: 1080, 1: 3600, 1.1: 3960, 1.0 / 3: 1200, 7.99: 28764, 8: 28800} {
+	for hours, want := range map[float64]sandbox.Seconds{0.02: 72, 0.1: 360, 1.13: 4068, 0.3: 1080, 1: 3600, 1.1: 3960, 1.0 / 3: 1200, 7.99: 28764, 8: 28800} {
 		if got, err := grant.Life(hours); err != nil || got != want {
 			t.Errorf("Life(%v) = %d, %v, want %d", hours, got, err, want)
 		}

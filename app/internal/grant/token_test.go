@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
+	"math/big"
 	"regexp"
 	"strings"
 	"testing"
@@ -112,6 +114,26 @@ func TestTokensThatAreNone(t *testing.T) {
 		if _, err := grant.ParseToken(s); sandbox.CodeOf(err) != sandbox.Unauthenticated {
 			t.Errorf("ParseToken(%q) is %v", s, err)
 		}
+	}
+}
+
+// Later versions may make longer ones, up to a length.
+func TestLongTokens(t *testing.T) {
+	for length, code := range map[int]sandbox.Code{47: sandbox.Unauthenticated, 48: "", 64: "", 255: "", 256: sandbox.Unauthenticated} {
+		token := grant.TokenPrefix + strings.Repeat("a", length-len(grant.TokenPrefix)-6)
+		sum := big.NewInt(int64(crc32.ChecksumIEEE([]byte(token)))).Text(62) // whose digits are in another order
+		swapped := strings.Map(func(r rune) rune {
+			switch {
+			case 'a' <= r && r <= 'z':
+				return r - 'a' + 'A'
+			case 'A' <= r && r <= 'Z':
+				return r - 'A' + 'a'
+			}
+			return r
+		}, sum)
+		token += strings.Repeat("0", 6-len(swapped)) + swapped
+		_, err := grant.ParseToken(token)
+		refused(t, fmt.Sprintf("one of %d characters", length), err, code)
 	}
 }
 
