@@ -164,6 +164,17 @@ func (j *Journal) All(kind string) map[string][]byte {
 	return out
 }
 
+// Kinds returns all records, by kind and key.
+func (j *Journal) Kinds() map[string]map[string][]byte {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := map[string]map[string][]byte{}
+	for kind, records := range j.records {
+		out[kind] = maps.Clone(records)
+	}
+	return out
+}
+
 // rewrite replaces the file by one with the records that are alive. mu is held,
 // or nobody else knows j yet.
 func (j *Journal) rewrite() error {

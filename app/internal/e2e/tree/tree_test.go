@@ -53,6 +53,7 @@ var arrows = map[string][]string{
 	"app/internal/jail":              {"app/internal/jail/link", "app/internal/jail/nest"},
 	"app/internal/jail/link":         {},
 	"app/internal/jail/nest":         {"app/internal/jail/link"},
+	"app/internal/ledger":            {"app/sandbox", "app/internal/journal"},
 	"app/internal/microvm":           {"app/internal/microvm/wire"},
 	"app/internal/microvm/wire":      {},
 	"app/internal/paths":             {},
@@ -103,6 +104,7 @@ var owners = map[string][]string{
 	"google.golang.org/genproto":         {"app/internal/agent"},
 	"google.golang.org/grpc":             {"app/internal/agent", "app/internal/agent/agentpb"},
 	"google.golang.org/protobuf":         {"app/internal/agent", "app/internal/agent/agentpb"},
+	"modernc.org/sqlite":                 {"app/internal/ledger"},
 }
 
 // longFiles may have more than maxLines lines, for the reason given.
