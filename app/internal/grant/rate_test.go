@@ -111,9 +111,13 @@ func TestForgets(t *testing.T) {
 		refused(t, "call", l.Call(g, i%2 == 0), "")
 	}
 	busy := sandbox.Grant{ID: "busy"}
+	passed := 0
 	for range 12 {
 		clock.Advance(10 * time.Second)
-		passes(func() error { return l.Create(busy) })
+		passed += passes(func() error { return l.Create(busy) })
+	}
+	if passed != 28 { // ten at once, and ten a minute for 110 seconds
+		t.Errorf("%d calls pass while others are forgotten, want 28", passed)
 	}
 	if got := l.Buckets(); got != 1 {
 		t.Errorf("%d grants are remembered, want the one that still calls", got)
