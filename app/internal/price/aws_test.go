@@ -32,6 +32,9 @@ type rig struct {
 	records  []record
 	page     int  // how many products, or groups of a day, go on one
 	endless  bool // there is always another page
+	// estimated are the amounts that may still change, and so all on their page
+	// that is of the same day.
+	estimated []string
 
 	mu       sync.Mutex // guards what follows
 	requests []string
@@ -211,9 +214,10 @@ func (r *rig) getCostAndUsage(w io.Writer, body []byte) {
 	results := []result{}
 	for _, rec := range found[from:to] {
 		if n := len(results); n == 0 || results[n-1].TimePeriod["Start"] != rec.day {
-			results = append(results, result{TimePeriod: map[string]string{"Start": rec.day, "End": ""}, Estimated: rec.day >= "2026-10-03"})
+			results = append(results, result{TimePeriod: map[string]string{"Start": rec.day, "End": ""}})
 		}
 		last := &results[len(results)-1]
+		last.Estimated = last.Estimated || slices.Contains(r.estimated, rec.amount)
 		last.Groups = append(last.Groups, group{[]string{rec.usage}, map[string]metric{
 			"UnblendedCost": {rec.amount, rec.unit}, "UsageQuantity": {rec.quantity, "N/A"},
 		}})

@@ -23,6 +23,7 @@ const mark = "Lambda-MicroVM-"
 func TestBill(t *testing.T) {
 	r := newRig(t)
 	r.page = 3
+	r.estimated = []string{"0.0996998400", "-0.0000005"} // the first of two pages, and the only one
 	r.records = []record{
 		{"2026-09-30", "Usage", mark + "vCPU-Second-ARM", "5", "1", "USD"}, // before
 		{"2026-10-01", "Usage", mark + "vCPU-Second-ARM", "0.0996998400", "3600.0000000000", "USD"},
@@ -40,7 +41,7 @@ func TestBill(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []price.BilledDay{
-		{Day: date(t, "2026-10-01"), Total: 126_101, Lines: []price.BilledLine{ // 126100.58
+		{Day: date(t, "2026-10-01"), Total: 126_101, Estimated: true, Lines: []price.BilledLine{ // 126100.58
 			{Usage: "EU-Lambda-MicroVM-Memory-GB-Second-ARM", Quantity: "7200", Amount: 26_400},
 			{Usage: "Lambda-MicroVM-Snapshot-Read-GB", Quantity: "1.5003", Amount: 1}, // 0.5
 			{Usage: "Lambda-MicroVM-vCPU-Second-ARM", Quantity: "3600", Amount: 99_700},

@@ -196,6 +196,8 @@ func TestShortIdle(t *testing.T) {
 		{"no price", price.Rates{}, 2048, 919, 149, true},
 		{"no price, and long enough for most", price.Rates{}, 2048, 919, 150, false},
 		{"no size", r, 0, 919, 149, true},
+		{"just below what it takes", price.Rates{VCPU: 1, GB: 1, Write: 20, Read: 10}, 2048, 1000, 9, true},
+		{"to the second what it takes", price.Rates{VCPU: 1, GB: 1, Write: 20, Read: 10}, 2048, 1000, 10, false},
 		{"a very long time", r, 2048, 919, math.MaxInt64, false},
 	} {
 		if got := price.ShortIdle(tt.idle, tt.rates, price.Plan{SizeMiB: tt.size, SnapshotMGB: tt.snapshot}); got != tt.want {
