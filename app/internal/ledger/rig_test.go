@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,7 +27,7 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	return openRig(t, filepath.Join(t.TempDir(), "state", "ledger.db"), clockwork.NewFakeClockAt(noon))
+	return openRig(t, filepath.Join(t.TempDir(), "state", "ledger.db"), newClock(noon))
 }
 
 func openRig(t testing.TB, path string, clock *clockwork.FakeClock) *rig {
@@ -41,6 +43,23 @@ func openRig(t testing.TB, path string, clock *clockwork.FakeClock) *rig {
 		}
 	})
 	return r
+}
+
+func newClock(at time.Time) *clockwork.FakeClock { return clockwork.NewFakeClockAt(at) }
+
+// exported is what Export writes as JSON.
+type exported struct {
+	Orders  []sandbox.Order `json:"orders"`
+	Entries []ledger.Entry  `json:"entries"`
+}
+
+func (r *rig) export(tables ...ledger.Table) exported {
+	r.t.Helper()
+	var text bytes.Buffer
+	r.must(r.Export(r.ctx(), &text, ledger.FormatJSON, tables...))
+	var out exported
+	r.must(json.Unmarshal(text.Bytes(), &out))
+	return out
 }
 
 // ctx lasts as long as the test.
