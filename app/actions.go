@@ -9,13 +9,12 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// An engine is what the clients of the control socket may ask for.
+// An engine is what the clients of the control socket may ask for, once they are
+// known to be allowed to: see [gate].
 type engine struct {
 	*fleet.Fleet
 	app *App
 }
-
-var _ control.Engine = (*engine)(nil)
 
 // Hello is what this engine says of itself.
 func (e *engine) Hello() control.Hello {

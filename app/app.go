@@ -20,7 +20,6 @@ import (
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/fleet"
-	"github.com/arenero/arenero/app/internal/journal"
 	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/internal/settings"
 )
@@ -42,7 +41,8 @@ var ErrRunning = errors.New("an engine is running already")
 type App struct {
 	cfg    Config
 	lock   *filelock.Lock
-	store  *journal.Journal
+	books  *books
+	clouds *clouds
 	fleet  *fleet.Fleet
 	ln     net.Listener
 	server *http.Server
@@ -100,7 +100,7 @@ func (a *App) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.join(dirs); err != nil {
+	if err := a.join(ctx, dirs); err != nil {
 		return err
 	}
 	path, err := control.Path()
@@ -113,13 +113,13 @@ func (a *App) take(ctx context.Context) error {
 		}
 		return err
 	}
-	a.server = control.NewServer(control.NewHandler(&engine{a.fleet, a}, a.cfg.Log.With("part", "control")), a.cfg.Log)
+	a.server = control.NewServer(control.NewHandler(&gate{&engine{a.fleet, a}, a.books}, a.cfg.Log.With("part", "control")), a.cfg.Log)
 	a.server.ConnState = a.count
 	return nil
 }
 
 // join builds the fleet over what is on the disk.
-func (a *App) join(dirs paths.Dirs) error {
+func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 	secrets, err := newSecretFiles(filepath.Join(dirs.State, "keys"))
 	if err != nil {
 		return err
@@ -128,9 +128,8 @@ func (a *App) join(dirs paths.Dirs) error {
 	if err != nil {
 		return err
 	}
-	if a.store, err = openJournal(filepath.Join(dirs.State, "fleet.journal"), a.cfg.Log); err != nil {
-		return err
-	}
+	a.books = openBooks(ctx, dirs, a.cfg.Clock, a.cfg.Log.With("part", "ledger"))
+	store := a.books.store()
 	a.connections = connections{settings.Open(dirs.Config)}
 	a.accounts = newAccounts(dirs, a.connections.file, a.cfg.Program, a.cfg.Log.With("part", "profiles"))
 	ctx, cancel := context.WithTimeout(context.Background(), sweepWithin)
@@ -138,8 +137,8 @@ func (a *App) join(dirs paths.Dirs) error {
 	if err := sweepMoves(ctx, a.accounts.scratch); err != nil {
 		a.cfg.Log.Warn("what a move of a key left can't be removed", "err", err)
 	}
-	known := newImages(a.store, a.cfg.Clock, a.cfg.Log.With("part", "cloud"))
-	clouds := &clouds{
+	known := newImages(store, a.cfg.Clock, a.cfg.Log.With("part", "cloud"))
+	a.clouds = &clouds{
 		conns: a.connections, accounts: a.accounts, known: known,
 		local: &local{
 			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
@@ -147,25 +146,12 @@ func (a *App) join(dirs paths.Dirs) error {
 		},
 		clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"), open: map[string]*cloud{},
 	}
-	a.accounts.open = clouds.ofOwner
+	a.accounts.open = a.clouds.ofOwner
 	a.fleet, err = fleet.New(fleet.Config{
-		Open: clouds.get, Keeps: a.accounts.knows, Store: a.store, Secrets: secrets, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
+		Open: a.clouds.get, Keeps: a.accounts.knows, Store: store, Secrets: secrets, Meter: a.books, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
 	})
+	a.books.fleet = a.fleet
 	return err
-}
-
-// openJournal opens the journal at path. A damaged one is put aside: what it
-// knew of shows up as sandboxes that are nobody's.
-func openJournal(path string, log *slog.Logger) (*journal.Journal, error) {
-	j, err := journal.Open(path)
-	if err == nil || !errors.Is(err, journal.ErrDamaged) {
-		return j, err
-	}
-	log.Error("journal put aside", "err", err)
-	if err := os.Rename(path, path+".damaged"); err != nil {
-		return nil, fmt.Errorf("put journal aside: %w", err)
-	}
-	return journal.Open(path)
 }
 
 // Run works until ctx is done, Stop was called, nobody has needed the engine
@@ -180,6 +166,7 @@ func (a *App) Run(ctx context.Context) error {
 	context.AfterFunc(ctx, func() { a.server.Close() })
 	a.cfg.Log.Info("engine starts", "version", a.cfg.Version, "pid", os.Getpid())
 	g.Go(func() error { return a.fleet.Serve(ctx) })
+	g.Go(func() error { return a.books.serve(ctx) })
 	g.Go(func() error { return a.server.Serve(a.ln) })
 	if a.cfg.IdleExit > 0 {
 		g.Go(func() error { return a.watchIdle(ctx, cancel) })
@@ -201,8 +188,8 @@ func (a *App) close() {
 	if a.ln != nil {
 		a.ln.Close()
 	}
-	if a.store != nil {
-		a.store.Close()
+	if a.books != nil {
+		a.books.close()
 	}
 	if a.lock != nil {
 		a.lock.Close()

@@ -59,6 +59,19 @@ func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.C
 	})
 }
 
+// of is get for those who want to know more of a cloud than the fleet does.
+func (c *clouds) of(ctx context.Context, p sandbox.Profile) (*cloud, error) {
+	at, err := c.get(ctx, p, true)
+	if err != nil {
+		return nil, err
+	}
+	have, ok := at.(*cloud)
+	if !ok {
+		return nil, cloudDown("the cloud of the profile does not run", nil)
+	}
+	return have, nil
+}
+
 // ofOwner returns the cloud of one of the owner's profiles. It is another when
 // the profile was changed. Nothing here wants anybody to be signed in.
 func (c *clouds) ofOwner(ctx context.Context, p settings.Profile) (*cloud, error) {

@@ -246,3 +246,45 @@ func (c *cloud) snapshot(ctx context.Context, arn, version string) (mgb int, err
 	})
 	return mgb, err
 }
+
+// templates lists all images, with the size of those that VMs can be made of.
+func (c *cloud) templates(ctx context.Context) ([]sandbox.Template, error) {
+	var out []sandbox.Template
+	err := c.again(ctx, func() error {
+		out = nil
+		pages := microvm.NewListMicrovmImagesPaginator(c.api, &microvm.ListMicrovmImagesInput{})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return err
+			}
+			for _, i := range page.Items {
+				t := sandbox.Template{Name: value(i.Name), ARN: value(i.ImageArn), Version: value(i.LatestActiveImageVersion), State: string(i.State)}
+				if t.Version != "" {
+					t.Versions = []string{t.Version}
+				}
+				out = append(out, t)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		t := &out[i]
+		if t.Version == "" {
+			continue
+		}
+		have, known := c.known.size(t.ARN, t.Version)
+		if !known {
+			if have, err = c.measure(ctx, t.ARN, t.Version); err != nil {
+				c.log.Warn("size of an image not known", "err", err)
+				continue
+			}
+			c.known.keep(have)
+		}
+		t.SizeMiB = have.SizeMiB
+	}
+	return out, nil
+}

@@ -118,11 +118,12 @@ func (s *server) stopJob(ctx context.Context, q *request, _ *http.Request, _ *st
 	return &answer{Job: &job}, err
 }
 
-func (s *server) jobs(_ context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
+func (s *server) jobs(ctx context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
 	if q.Target == nil {
 		return nil, missing("target")
 	}
-	return &answer{Jobs: s.e.Jobs(*q.Target)}, nil
+	jobs, err := s.e.Jobs(ctx, *q.Target)
+	return &answer{Jobs: jobs}, err
 }
 
 type fileCall = func(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) (sandbox.File, error)

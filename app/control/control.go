@@ -75,7 +75,7 @@ type Engine interface {
 	StartJob(ctx context.Context, e sandbox.Exec, tell func(sandbox.Output) error) (sandbox.Job, error)
 	ReadJob(ctx context.Context, id string, next uint64, wait time.Duration) ([]sandbox.Output, sandbox.Job, error)
 	StopJob(ctx context.Context, id string) (sandbox.Job, error)
-	Jobs(t sandbox.Target) []sandbox.Job
+	Jobs(ctx context.Context, t sandbox.Target) ([]sandbox.Job, error)
 
 	Stat(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) (sandbox.File, error)
 	ListFiles(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) ([]sandbox.File, error)
@@ -95,6 +95,7 @@ type Engine interface {
 	Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error
 
 	profiler
+	Accountant
 }
 
 // A frame is one line of an answer. The data of Out follow the line as they

@@ -17,7 +17,6 @@ import (
 // NewHandler returns the handler of the protocol over e.
 func NewHandler(e Engine, log *slog.Logger) http.Handler {
 	s := &server{e: e, log: log}
-	s.accountant, _ = e.(Accountant)
 	mux := http.NewServeMux()
 	for call, do := range s.calls() {
 		mux.Handle("POST "+pathPrefix+call, s.reply(call, do))
@@ -37,9 +36,8 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 }
 
 type server struct {
-	e          Engine
-	accountant Accountant
-	log        *slog.Logger
+	e   Engine
+	log *slog.Logger
 }
 
 // guard refuses what none of our clients sends: anything from a web page, and
@@ -127,8 +125,8 @@ func (s *server) reply(call string, do doer) http.HandlerFunc {
 				ctx, _ = sandbox.WithCall(ctx, *q.Caller)
 			}
 			done, err = do(ctx, q, r, out)
-			if q.Caller != nil && q.Caller.Tool != "" && s.accountant != nil {
-				alerts = s.accountant.Alerts(ctx)
+			if q.Caller != nil && q.Caller.Tool != "" {
+				alerts = s.e.Alerts(ctx)
 			}
 		}
 		if err == nil {

@@ -154,10 +154,10 @@ func on[In, Out any](do func(context.Context, In) (Out, error)) moneyCall {
 
 // money serves the accountant.
 func (s *server) money(ctx context.Context, q *request, _ *http.Request, out *stream) (*answer, error) {
-	if q.Money == nil || s.accountant == nil {
+	if q.Money == nil {
 		return nil, missing("action")
 	}
-	do := moneyCalls(s.accountant)[q.Money.Action]
+	do := moneyCalls(s.e)[q.Money.Action]
 	if do == nil {
 		return nil, missing("action")
 	}

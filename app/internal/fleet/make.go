@@ -78,7 +78,8 @@ func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
 	b := &box{
 		record: record{
 			Key: key, State: sandbox.Creating, Profile: spec.Profile.Name, Name: spec.Name, Keep: spec.Keep, AskedAt: f.clock.Now(),
-			Untold: l == nil, Grant: spec.Grant,
+			Untold: l == nil && spec.IdempotencyKey == "", // by its key it is found at any time
+			Grant:  spec.Grant,
 			Request: RunRequest{
 				Token: key, Image: spec.Template, Version: spec.Version, Role: spec.Role,
 				Life: cmp.Or(spec.Timeout, defaultLife), Idle: spec.Idle, Env: spec.Env,

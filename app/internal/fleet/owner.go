@@ -87,3 +87,10 @@ func (f *Fleet) EndGrant(grant string, why sandbox.EndReason) {
 		f.endLocked(b, why)
 	}
 }
+
+// Has reports whether there is a sandbox of a key, or one is being made.
+func (f *Fleet) Has(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.boxes[key] != nil
+}

@@ -297,3 +297,21 @@ func (f *Fleet) forgetLocked(now time.Time) {
 		}
 	}
 }
+
+// Reconcile compares what we have with what all clouds have that have any of it.
+func (f *Fleet) Reconcile(ctx context.Context) {
+	f.mu.Lock()
+	var profiles []sandbox.Profile
+	for name, r := range f.profiles {
+		if f.wantedLocked(name) {
+			profiles = append(profiles, r.profile)
+		}
+	}
+	f.mu.Unlock()
+	for _, p := range profiles {
+		if err := f.compare(ctx, p); err != nil {
+			f.log.Warn("cloud not asked", "profile", p.Name, "err", err)
+		}
+	}
+	f.pokeServe()
+}
