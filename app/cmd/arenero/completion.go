@@ -88,7 +88,7 @@ func (c *wordsCommand) Run(parser *kong.Kong) error {
 // complete returns the words that may follow, with what they mean. sandboxes
 // lists those there are, with the end given.
 func complete(node *kong.Node, words []string, sandboxes func(end string) []string) []string {
-	last := words[len(words)-1]
+	root, last := node, words[len(words)-1]
 	var flag *kong.Flag // that waits for its value
 	position, seen := 0, []string{}
 	for _, w := range words[:len(words)-1] {
@@ -116,11 +116,14 @@ func complete(node *kong.Node, words []string, sandboxes func(end string) []stri
 			out = append(out, "--"+f.Name+"\t"+f.Help)
 		}
 	case arg == nil:
-		for _, child := range node.Children {
-			if !child.Hidden {
-				out = append(out, child.Name+"\t"+child.Help)
+		out = verbWords(node)
+	case arg.Tag.Get("complete") == "verb":
+		for _, w := range seen {
+			if root = childOf(root, w); root == nil {
+				return nil
 			}
 		}
+		out = verbWords(root)
 	case arg.Tag.Get("complete") == "sandbox":
 		out = slices.DeleteFunc(sandboxes(""), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
 	case arg.Tag.Get("complete") == "host":
@@ -133,6 +136,17 @@ func complete(node *kong.Node, words []string, sandboxes func(end string) []stri
 		out = enumOf(arg)
 	}
 	return slices.DeleteFunc(out, func(w string) bool { return !strings.HasPrefix(w, last) })
+}
+
+// verbWords are the verbs right below a node.
+func verbWords(node *kong.Node) []string {
+	var out []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			out = append(out, child.Name+"\t"+child.Help)
+		}
+	}
+	return out
 }
 
 func childOf(node *kong.Node, word string) *kong.Node {

@@ -27,6 +27,7 @@ type listing struct {
 	files  *token.FileSet
 	consts map[string]ast.Expr
 	passed map[string][]int // functions that make an error of an argument, and which it is
+	own    bool             // what it prints goes to people too
 	all    []said
 }
 
@@ -34,7 +35,7 @@ type listing struct {
 // composite literals, of assignments, and of functions that make errors.
 func saidIn(t *testing.T, dir string) []said {
 	t.Helper()
-	l := listing{files: token.NewFileSet(), consts: map[string]ast.Expr{}, passed: map[string][]int{}}
+	l := listing{files: token.NewFileSet(), consts: map[string]ast.Expr{}, passed: map[string][]int{}, own: dir == "."}
 	var files []*ast.File
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -161,6 +162,14 @@ func (l *listing) look(n ast.Node) bool {
 		x, _ := fn.X.(*ast.Ident)
 		switch {
 		case x == nil || len(call.Args) == 0:
+		case x.Name == "fmt" && strings.Contains(fn.Sel.Name, "rint") && !isSprintf(call) && l.own:
+			for _, arg := range call.Args {
+				l.note(arg)
+			}
+			return true
+		case fn.Sel.Name == "note":
+			l.note(call.Args[0])
+			return true
 		case x.Name == "errors" && fn.Sel.Name == "New", x.Name == "fmt" && fn.Sel.Name == "Errorf":
 			l.note(call.Args[0])
 			return true
@@ -170,6 +179,9 @@ func (l *listing) look(n ast.Node) bool {
 		}
 		l.notePassed(fn.Sel.Name, call)
 	case *ast.Ident:
+		if fn.Name == "usagef" || fn.Name == "newProgress" {
+			l.note(call.Args[0])
+		}
 		l.notePassed(fn.Name, call)
 	}
 	return true
