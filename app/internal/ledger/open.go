@@ -81,7 +81,8 @@ func (l *Ledger) prepare(ctx context.Context, steps []migration) (err error) {
 	} else if err != nil {
 		return err
 	}
-	if l.writers, err = connect(l.cfg.Path, l.cfg.Busy, "rw"); err != nil {
+	// The journal of savepoints would be a file else, written to for each.
+	if l.writers, err = connect(l.cfg.Path, l.cfg.Busy, "temp_store(MEMORY)"); err != nil {
 		return err
 	}
 	defer func() {
@@ -100,7 +101,7 @@ func (l *Ledger) prepare(ctx context.Context, steps []migration) (err error) {
 	if err := l.migrate(ctx, steps); err != nil {
 		return err
 	}
-	if l.readers, err = connect(l.cfg.Path, l.cfg.Busy, "rw", "query_only(1)"); err != nil {
+	if l.readers, err = connect(l.cfg.Path, l.cfg.Busy, "query_only(1)"); err != nil {
 		return err
 	}
 	l.readers.SetMaxOpenConns(4)
@@ -187,7 +188,7 @@ func (l *Ledger) create(ctx context.Context, steps []migration) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", source(fresh, "rw", "synchronous(FULL)"))
+	db, err := sql.Open("sqlite", source(fresh, "synchronous(FULL)"))
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (l *Ledger) create(ctx context.Context, steps []migration) error {
 }
 
 // connect opens a pool of connections to the file at path.
-func connect(path string, busy time.Duration, mode string, pragmas ...string) (*sql.DB, error) {
+func connect(path string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	all := append([]string{
 		fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()),
 		"journal_mode(WAL)",
@@ -224,15 +225,15 @@ func connect(path string, busy time.Duration, mode string, pragmas ...string) (*
 		"trusted_schema(0)",
 		"cell_size_check(1)",
 	}, pragmas...)
-	return sql.Open("sqlite", source(path, mode, all...))
+	return sql.Open("sqlite", source(path, all...))
 }
 
-// source is the name of a file for the driver.
-func source(path, mode string, pragmas ...string) string {
+// source is the name of a file for the driver, which does not make it.
+func source(path string, pragmas ...string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // a drive's letter
 		path = "/" + path
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"mode": {mode}, "_pragma": pragmas}.Encode()}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"mode": {"rw"}, "_pragma": pragmas}.Encode()}
 	return u.String()
 }

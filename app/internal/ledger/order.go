@@ -77,12 +77,20 @@ var steps = map[sandbox.OrderState][]sandbox.OrderState{
 	sandbox.OrderRunning:  {sandbox.OrderSettled},
 }
 
-// step writes o with its next state, if it still has the one that it had.
-func (t *tx) step(o order, to sandbox.OrderState) error {
-	from := o.State
-	if from != to && !slices.Contains(steps[from], to) {
+// mayBecome is the error of a step that there is none of. Staying is none.
+func (o order) mayBecome(to sandbox.OrderState) error {
+	if o.State != to && !slices.Contains(steps[o.State], to) {
 		return wrongState(o.Order, to)
 	}
+	return nil
+}
+
+// step writes o with its next state, if it still has the one that it had.
+func (t *tx) step(o order, to sandbox.OrderState) error {
+	if err := o.mayBecome(to); err != nil {
+		return err
+	}
+	from := o.State
 	o.State = to
 	n, err := t.exec(updateOrder, append(o.columns(), o.ID, string(from))...)
 	if err == nil && n != 1 {

@@ -53,6 +53,9 @@ func (l *Ledger) Settle(ctx context.Context, id string, cost sandbox.Cost, at ti
 		if o.State == sandbox.OrderSettled {
 			return nil
 		}
+		if err := o.mayBecome(sandbox.OrderSettled); err != nil {
+			return err
+		}
 		spent := cost.Total
 		if o.Local {
 			o.Would, spent = cost.Total, 0
@@ -110,6 +113,9 @@ func (l *Ledger) Release(ctx context.Context, id string, why sandbox.EndReason) 
 		}
 		if o.State == sandbox.OrderReleased {
 			return nil
+		}
+		if err := o.mayBecome(sandbox.OrderReleased); err != nil {
+			return err
 		}
 		accounts, err := t.accounts(o)
 		if err != nil {
