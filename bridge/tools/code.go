@@ -30,12 +30,15 @@ type at struct {
 }
 
 // target is the sandbox that a call is for.
-func (s *set) target(a at) sandbox.Target {
+func (s *set) target(ctx context.Context, a at) sandbox.Target {
 	if a.SandboxID != nil && *a.SandboxID != "" {
 		return sandbox.Target{Sandbox: *a.SandboxID}
 	}
-	return sandbox.Target{Lease: s.Lease}
+	return s.own(ctx)
 }
+
+// own is the sandbox of whoever calls.
+func (s *set) own(ctx context.Context) sandbox.Target { return sandbox.Target{Lease: s.Who(ctx).Lease} }
 
 type codeAtIn struct {
 	codeIn
@@ -86,11 +89,11 @@ func (a codeAnswer) MarshalJSON() ([]byte, error) {
 func (a codeAnswer) Blocks() []bridge.Block { return a.blocks }
 
 func (s *set) runCodeHere(ctx context.Context, tr *trace, in codeIn) (codeAnswer, error) {
-	return s.runCode(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+	return s.runCode(ctx, tr, in, s.own(ctx))
 }
 
 func (s *set) runCodeAt(ctx context.Context, tr *trace, in codeAtIn) (codeAnswer, error) {
-	return s.runCode(ctx, tr, in.codeIn, s.target(in.at))
+	return s.runCode(ctx, tr, in.codeIn, s.target(ctx, in.at))
 }
 
 func (s *set) runCode(ctx context.Context, tr *trace, in codeIn, t sandbox.Target) (codeAnswer, error) {

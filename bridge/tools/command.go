@@ -44,11 +44,11 @@ type commandJobOut struct {
 func (s *set) addRunCommand(srv *bridge.Server, h bridge.Hints) error {
 	if !s.has(Jobs) {
 		return add(s, srv, "run_command", h, func(ctx context.Context, tr *trace, in commandIn) (commandOut, error) {
-			return ended(s.runCommand(ctx, tr, in, sandbox.Target{Lease: s.Lease}))
+			return ended(s.runCommand(ctx, tr, in, s.own(ctx)))
 		})
 	}
 	return add(s, srv, "run_command", h, func(ctx context.Context, tr *trace, in commandIn) (commandJobOut, error) {
-		return s.runCommand(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+		return s.runCommand(ctx, tr, in, s.own(ctx))
 	})
 }
 
@@ -56,11 +56,11 @@ func (s *set) addRunCommand(srv *bridge.Server, h bridge.Hints) error {
 func (s *set) addRunCommandAt(srv *bridge.Server, h bridge.Hints) error {
 	if !s.has(Jobs) {
 		return add(s, srv, "run_command", h, func(ctx context.Context, tr *trace, in commandAtIn) (commandOut, error) {
-			return ended(s.runCommand(ctx, tr, in.commandIn, s.target(in.at)))
+			return ended(s.runCommand(ctx, tr, in.commandIn, s.target(ctx, in.at)))
 		})
 	}
 	return add(s, srv, "run_command", h, func(ctx context.Context, tr *trace, in commandAtIn) (commandJobOut, error) {
-		return s.runCommand(ctx, tr, in.commandIn, s.target(in.at))
+		return s.runCommand(ctx, tr, in.commandIn, s.target(ctx, in.at))
 	})
 }
 

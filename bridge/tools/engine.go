@@ -41,4 +41,13 @@ type Engine interface {
 	Resume(ctx context.Context, id string) (sandbox.Sandbox, error)
 	// Terminate ends a sandbox. by is the lease that asks.
 	Terminate(ctx context.Context, id, by string) error
+	// ScheduleRemoval has a sandbox end before it would anyway.
+	ScheduleRemoval(ctx context.Context, id string, at time.Time) (sandbox.Sandbox, error)
+
+	// Quote tells what a sandbox would cost. It makes and holds nothing.
+	Quote(ctx context.Context, s sandbox.Spec) (sandbox.Quote, error)
+	Balance(ctx context.Context, q control.BalanceQuery) (sandbox.Balance, error)
+	Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventPage, error)
+	// Templates lists the images of a profile, the best first.
+	Templates(ctx context.Context, p sandbox.Profile) ([]sandbox.Template, error)
 }

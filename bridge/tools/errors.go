@@ -12,8 +12,11 @@ import (
 	"github.com/arenero/arenero/bridge"
 )
 
-// transition is when to try again where the engine does not say.
-const transition = 3 * time.Second
+// When to try again, where the engine does not say.
+const (
+	transition = 3 * time.Second
+	inFlight   = 5 * time.Second
+)
 
 // local reports whether sandboxes may be made on this computer, or of what a
 // profile of the owner says. Where those of a connection are made the engine
@@ -59,20 +62,21 @@ func (s *set) explain(err error) error {
 	if !ok || e.Code == sandbox.Internal || e.Code == sandbox.Canceled && errors.Is(err, context.Canceled) {
 		return err // logged under an id, of which the model is told
 	}
-	key := "error." + string(e.Code)
-	if !s.Texts.Has(key) {
-		key = "error.other"
-	}
 	after := e.RetryAfter
-	if after == 0 && (e.Code == sandbox.InTransition || e.Code == sandbox.RateLimited) {
+	switch {
+	case after != 0:
+	case e.Code == sandbox.InTransition || e.Code == sandbox.RateLimited:
 		after = transition
+	case e.Code == sandbox.KeyInFlight:
+		after = inFlight
 	}
-	text := s.Texts.Get(key, "why", why(e), "code", string(e.Code), "sandbox", detail(e, "sandbox_id"),
+	key, args := s.wording(e)
+	text := s.Texts.Get(key, append(args, "why", why(e), "code", string(e.Code), "sandbox", detail(e, "sandbox_id"),
 		"profile", detail(e, "profile"), "command", detail(e, "command"),
-		"seconds", strconv.Itoa(int((after+time.Second-1)/time.Second)))
+		"seconds", strconv.Itoa(int((after+time.Second-1)/time.Second)))...)
 	retry := e.Retryable
 	switch e.Code {
-	case sandbox.Gone, sandbox.InTransition, sandbox.CreateFailed, sandbox.CreateInDoubt, sandbox.RateLimited, sandbox.Unreachable, sandbox.CloudDown:
+	case sandbox.KeyInFlight, sandbox.Concurrency, sandbox.Gone, sandbox.InTransition, sandbox.CreateFailed, sandbox.CreateInDoubt, sandbox.RateLimited, sandbox.Unreachable, sandbox.CloudDown:
 		retry = true
 	}
 	out := &bridge.Error{Code: string(e.Code), Text: text, Retryable: retry, RetryAfter: after, Err: e.Err}

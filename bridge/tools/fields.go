@@ -11,7 +11,11 @@ func (s *set) fields(tool string, paths ...[]string) map[string]string {
 	docs := map[string]string{}
 	for _, list := range paths {
 		for _, path := range list {
-			for _, key := range []string{"tool." + tool + ".field." + path, "field." + path} {
+			keys := []string{"tool." + tool + ".field." + path, "field." + path}
+			if i := strings.LastIndexByte(path, '.'); i >= 0 && (path[i:] == ".micro" || path[i:] == ".usd") {
+				keys = append(keys, "field"+path[i:]) // amounts are the same everywhere
+			}
+			for _, key := range keys {
 				if s.Texts.Has(key) {
 					docs[path] = s.Texts.Get(key)
 					break

@@ -30,11 +30,11 @@ type readOut struct {
 }
 
 func (s *set) readFileHere(ctx context.Context, tr *trace, in readIn) (readOut, error) {
-	return s.readFile(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+	return s.readFile(ctx, tr, in, s.own(ctx))
 }
 
 func (s *set) readFileAt(ctx context.Context, tr *trace, in readAtIn) (readOut, error) {
-	return s.readFile(ctx, tr, in.readIn, s.target(in.at))
+	return s.readFile(ctx, tr, in.readIn, s.target(ctx, in.at))
 }
 
 func (s *set) readFile(ctx context.Context, tr *trace, in readIn, t sandbox.Target) (readOut, error) {
@@ -114,11 +114,11 @@ type writeOut struct {
 }
 
 func (s *set) writeFileHere(ctx context.Context, tr *trace, in writeIn) (writeOut, error) {
-	return s.writeFile(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+	return s.writeFile(ctx, tr, in, s.own(ctx))
 }
 
 func (s *set) writeFileAt(ctx context.Context, tr *trace, in writeAtIn) (writeOut, error) {
-	return s.writeFile(ctx, tr, in.writeIn, s.target(in.at))
+	return s.writeFile(ctx, tr, in.writeIn, s.target(ctx, in.at))
 }
 
 func (s *set) writeFile(ctx context.Context, tr *trace, in writeIn, t sandbox.Target) (writeOut, error) {
@@ -162,11 +162,11 @@ type entry struct {
 }
 
 func (s *set) listFilesHere(ctx context.Context, tr *trace, in listIn) (listOut, error) {
-	return s.listFiles(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+	return s.listFiles(ctx, tr, in, s.own(ctx))
 }
 
 func (s *set) listFilesAt(ctx context.Context, tr *trace, in listAtIn) (listOut, error) {
-	return s.listFiles(ctx, tr, in.listIn, s.target(in.at))
+	return s.listFiles(ctx, tr, in.listIn, s.target(ctx, in.at))
 }
 
 func (s *set) listFiles(ctx context.Context, tr *trace, in listIn, t sandbox.Target) (listOut, error) {

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -32,14 +31,14 @@ func summaryOf(b sandbox.Sandbox) summary {
 	return summary{b.ID, string(b.State), b.Template, b.Version, stamp(b.StartedAt), b.Current}
 }
 
-func (s *set) listRequest() sandbox.ListRequest {
-	return sandbox.ListRequest{Profile: s.Spec.Profile, Template: s.Spec.Template, Lease: s.Lease}
+func (s *set) listRequest(ctx context.Context) sandbox.ListRequest {
+	return sandbox.ListRequest{Profile: s.Spec.Profile, Template: s.Spec.Template, Lease: s.Who(ctx).Lease}
 }
 
 // listSandboxes lists those of the image that is configured. Unlike rayito-mcp it
 // needs none, since it touches no sandbox: without one it lists all that we know.
 func (s *set) listSandboxes(ctx context.Context, tr *trace, _ none) (sandboxesOut, error) {
-	all, err := s.Engine.List(ctx, s.listRequest())
+	all, err := s.Engine.List(ctx, s.listRequest(ctx))
 	if err != nil {
 		return sandboxesOut{}, err
 	}
@@ -58,17 +57,27 @@ type sandboxOut struct {
 	summary
 	Name      *string `json:"name"`
 	Profile   string  `json:"profile"`
+	SizeMiB   *int    `json:"size_mib"`
 	IdleAfter int     `json:"idle_seconds"`
 	EndsAt    *string `json:"ends_at"`
 	EndedAt   *string `json:"ended_at"`
 	EndReason *string `json:"end_reason"`
+	Hold      money   `json:"hold"`
+	Cost      money   `json:"cost"`
+	Would     *money  `json:"would"`
+	PerHour   *money  `json:"per_hour"`
 }
 
 func sandboxOf(b sandbox.Sandbox) sandboxOut {
-	return sandboxOut{
-		summary: summaryOf(b), Name: orNull(b.Name), Profile: b.Profile, IdleAfter: int(b.Idle / time.Second),
+	out := sandboxOut{
+		summary: summaryOf(b), Name: orNull(b.Name), Profile: b.Profile, SizeMiB: countOrNull(b.SizeMiB), IdleAfter: int(b.Idle / time.Second),
 		EndsAt: stampOrNull(b.EndsAt), EndedAt: stampOrNull(b.EndedAt), EndReason: orNull(string(b.EndReason)),
+		Hold: moneyOf(b.Hold), Cost: moneyOf(b.Cost.Total), PerHour: moneyOrNull(b.PerHour),
 	}
+	if b.Profile == sandbox.ProfileLocal {
+		out.Cost, out.Would = moneyOf(0), new(moneyOf(b.Cost.Total))
+	}
+	return out
 }
 
 func orNull(s string) *string {
@@ -78,22 +87,19 @@ func orNull(s string) *string {
 	return &s
 }
 
+func countOrNull(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
 func stampOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
 	return orNull(stamp(t))
 }
-
-type createIn struct {
-	Name     *string  `json:"name" min:"1" max:"64"`
-	Template *string  `json:"template"`
-	Version  *string  `json:"template_version"`
-	Hours    *float64 `json:"hours" min:"0.02" max:"8"`
-	Idle     *int     `json:"idle_seconds" min:"0" max:"28799"`
-}
-
-func (createIn) sizes() []slog.Attr { return nil }
 
 type oneIn struct {
 	SandboxID string `json:"sandbox_id"`
@@ -102,12 +108,18 @@ type oneIn struct {
 func (oneIn) sizes() []slog.Attr { return nil }
 
 func (s *set) addFleet(srv *bridge.Server) error {
+	look := bridge.Hints{ReadOnly: true, Idempotent: true}
 	return first([]error{
 		add(s, srv, "create_sandbox", bridge.Hints{OpenWorld: true}, s.createSandbox),
-		add(s, srv, "get_sandbox", bridge.Hints{ReadOnly: true, Idempotent: true}, s.one(s.Engine.Get)),
+		add(s, srv, "get_sandbox", look, s.one(s.Engine.Get)),
 		add(s, srv, "suspend_sandbox", bridge.Hints{Idempotent: true}, s.one(s.Engine.Suspend)),
 		add(s, srv, "resume_sandbox", bridge.Hints{Idempotent: true}, s.one(s.Engine.Resume)),
 		add(s, srv, "terminate_sandbox", bridge.Hints{Destructive: true, Idempotent: true}, s.one(s.terminate)),
+		add(s, srv, "schedule_removal", bridge.Hints{Destructive: true, Idempotent: true}, s.scheduleRemoval),
+		add(s, srv, "list_templates", look, s.listTemplates),
+		add(s, srv, "quote", look, s.quote),
+		add(s, srv, "get_balance", look, s.getBalance),
+		add(s, srv, "get_events", look, s.getEvents),
 	})
 }
 
@@ -118,52 +130,37 @@ func (s *set) one(do func(context.Context, string) (sandbox.Sandbox, error)) fun
 		if err != nil {
 			return sandboxOut{}, err
 		}
-		tr.in(b.ID) // not what was asked for, which may be anything
-		b.Current = b.Current || b.Lease == s.Lease
-		return sandboxOf(b), nil
+		return s.shown(ctx, tr, b), nil
 	}
 }
 
+// shown is b as whoever calls sees it.
+func (s *set) shown(ctx context.Context, tr *trace, b sandbox.Sandbox) sandboxOut {
+	tr.in(b.ID) // not what was asked for, which may be anything
+	b.Current = b.Current || b.Lease != "" && b.Lease == s.Who(ctx).Lease
+	return sandboxOf(b)
+}
+
 func (s *set) terminate(ctx context.Context, id string) (sandbox.Sandbox, error) {
-	if err := s.Engine.Terminate(ctx, id, s.Lease); err != nil {
+	if err := s.Engine.Terminate(ctx, id, s.Who(ctx).Lease); err != nil {
 		return sandbox.Sandbox{}, err
 	}
 	return s.Engine.Get(ctx, id)
 }
 
-func (s *set) createSandbox(ctx context.Context, tr *trace, in createIn) (sandboxOut, error) {
-	spec := s.Spec
-	if in.Template != nil {
-		spec.Template, spec.Version = *in.Template, ""
-	}
-	if in.Version != nil {
-		spec.Version = *in.Version
-	}
-	if in.Name != nil {
-		spec.Name = *in.Name
-	}
-	life := cmp.Or(spec.Timeout, time.Hour)
-	if in.Hours != nil {
-		life = time.Duration(*in.Hours * float64(time.Hour)).Round(time.Second)
-		spec.Timeout = life
-	}
-	switch {
-	case in.Idle != nil && *in.Idle != 0 && *in.Idle < 60:
-		return sandboxOut{}, s.invalid("error.idle_range")
-	case in.Idle != nil && time.Duration(*in.Idle)*time.Second >= life:
-		return sandboxOut{}, s.invalid("error.idle_life")
-	case in.Idle != nil:
-		spec.Idle = time.Duration(*in.Idle) * time.Second
-	case spec.Idle >= life:
-		spec.Idle = 0 // it would never come to it
-	}
-	if !s.local() && spec.Template == "" {
-		return sandboxOut{}, s.noTemplate()
-	}
-	b, err := s.Engine.Create(ctx, spec)
+type removalIn struct {
+	SandboxID string    `json:"sandbox_id"`
+	At        time.Time `json:"at"`
+}
+
+func (removalIn) sizes() []slog.Attr { return nil }
+
+// scheduleRemoval brings the end of a sandbox forward. The end that it was made
+// with stays the latest there is.
+func (s *set) scheduleRemoval(ctx context.Context, tr *trace, in removalIn) (sandboxOut, error) {
+	b, err := s.Engine.ScheduleRemoval(ctx, in.SandboxID, in.At)
 	if err != nil {
 		return sandboxOut{}, err
 	}
-	tr.in(b.ID)
-	return sandboxOf(b), nil
+	return s.shown(ctx, tr, b), nil
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -98,13 +99,16 @@ func connect(t *testing.T, m *memory, edit ...func(*Config)) *host {
 	t.Helper()
 	h := &host{t: t, log: &lockedBuffer{}, waiting: map[int]chan reply{}, news: make(chan struct{})}
 	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cfg := Config{Engine: m, Lease: "lease-1", Texts: assets.Load(assets.Spanish), Toolsets: []Toolset{Core}, Log: log}
+	cfg := Config{Engine: m, Who: func(context.Context) Who { return Who{Lease: "lease-1"} }, Texts: assets.Load(assets.Spanish), Toolsets: []Toolset{Core}, Log: log}
 	for _, e := range edit {
 		e(&cfg)
 	}
-	srv := bridge.New(bridge.Config{Name: "arenero", Version: "1", Language: cfg.Texts.Language, Log: log})
-	cleanup, err := Add(srv, cfg)
+	set, err := New(cfg)
 	if err != nil {
+		t.Fatal(err)
+	}
+	srv := bridge.New(bridge.Config{Name: "arenero", Version: "1", Language: cfg.Texts.Language, Log: log, Refused: set.Refused})
+	if err := set.Add(srv); err != nil {
 		t.Fatal(err)
 	}
 	inR, inW := pipe(t)
@@ -122,7 +126,7 @@ func connect(t *testing.T, m *memory, edit ...func(*Config)) *host {
 	t.Cleanup(func() {
 		inW.Close()
 		<-done
-		cleanup()
+		set.Close()
 	})
 	h.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"}})
 	return h

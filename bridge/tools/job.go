@@ -71,6 +71,7 @@ type jobs struct {
 // A localJob is a run that has become a job.
 type localJob struct {
 	*run
+	owner  string // who may read and end it
 	cancel context.CancelFunc
 }
 
@@ -95,7 +96,7 @@ func (s *set) adopt(ctx context.Context, r *run, cancel context.CancelFunc) bool
 			r.log.add(sandbox.Output{Stream: stream, Data: slices.Clone(rest)})
 		}
 	}
-	s.jobs.add(&localJob{run: r, cancel: cancel})
+	s.jobs.add(&localJob{run: r, owner: s.Who(ctx).Owner, cancel: cancel})
 	bridge.AddNote(ctx, bridge.Note{Code: "job_started", Text: s.Texts.Get("note.job", "job", r.id)})
 	return true
 }
@@ -123,11 +124,11 @@ func (r *run) isOver() bool {
 	}
 }
 
-func (j *jobs) find(id string) *localJob {
+func (j *jobs) find(id, owner string) *localJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, l := range j.order {
-		if l.id == id {
+		if l.id == id && l.owner == owner {
 			return l
 		}
 	}

@@ -80,11 +80,11 @@ func (s *set) addJobs(srv *bridge.Server) error {
 	var errs []error
 	if s.has(Fleet) {
 		errs = append(errs, add(s, srv, "start_command", bridge.Hints{OpenWorld: true}, func(ctx context.Context, tr *trace, in startAtIn) (startOut, error) {
-			return s.startCommand(ctx, tr, in.startIn, s.target(in.at))
+			return s.startCommand(ctx, tr, in.startIn, s.target(ctx, in.at))
 		}))
 	} else {
 		errs = append(errs, add(s, srv, "start_command", bridge.Hints{OpenWorld: true}, func(ctx context.Context, tr *trace, in startIn) (startOut, error) {
-			return s.startCommand(ctx, tr, in, sandbox.Target{Lease: s.Lease})
+			return s.startCommand(ctx, tr, in, s.own(ctx))
 		}))
 	}
 	return first(append(errs,
@@ -119,8 +119,11 @@ func (s *set) readOutput(ctx context.Context, tr *trace, in readOutputIn) (readO
 	var out []sandbox.Output
 	var job sandbox.Job
 	var err error
-	local := s.jobs.find(in.JobID)
+	local := s.jobs.find(in.JobID, s.Who(ctx).Owner)
 	if local != nil {
+		if err := s.admitted(ctx); err != nil {
+			return readOutputOut{}, err
+		}
 		var timeout <-chan time.Time
 		if wait > 0 {
 			timer := s.Clock.NewTimer(wait)
@@ -206,7 +209,10 @@ func standing(j sandbox.Job) (status string, code *int) {
 func (s *set) stopCommand(ctx context.Context, tr *trace, in stopIn) (stopOut, error) {
 	var job sandbox.Job
 	var err error
-	if l := s.jobs.find(in.JobID); l != nil {
+	if l := s.jobs.find(in.JobID, s.Who(ctx).Owner); l != nil {
+		if err := s.admitted(ctx); err != nil {
+			return stopOut{}, err
+		}
 		l.cancel()
 		select {
 		case <-l.over:

@@ -141,7 +141,9 @@ var codes = []sandbox.Code{
 	sandbox.Timeout, sandbox.Canceled, sandbox.Unsupported, sandbox.OutputLost, sandbox.ExecInDoubt, sandbox.NoTemplate, sandbox.RateLimited,
 	sandbox.CreateFailed, sandbox.CreateInDoubt, sandbox.Quota, sandbox.Capacity, sandbox.Access, sandbox.InTransition, sandbox.Gone,
 	sandbox.CannotExtend, sandbox.Unreachable, sandbox.OtherVersion, sandbox.NoIsolation, sandbox.CloudDown, sandbox.StoreDown,
-	sandbox.Forbidden, sandbox.ConsentRequired, "code_of_tomorrow",
+	sandbox.Forbidden, sandbox.ConsentRequired, sandbox.Unauthenticated, sandbox.TokenExpired, sandbox.TokenRevoked, sandbox.HoursRequired,
+	sandbox.HoursTooLong, sandbox.TemplateDenied, sandbox.ProfileDenied, sandbox.Concurrency, sandbox.PriceUnknown, sandbox.BudgetExceeded,
+	sandbox.OverLimit, sandbox.KeyReused, sandbox.KeyInFlight, sandbox.ClockSuspect, "code_of_tomorrow",
 }
 
 func TestR66_TextsOfErrorsAreGolden(t *testing.T) {

@@ -152,7 +152,7 @@ func TestToolsetsAddToCore(t *testing.T) {
 			t.Errorf("%s has a sandbox_id: %v", tool.Name, got)
 		}
 	}
-	if _, err := Add(nil, Config{Toolsets: []Toolset{"nonsense"}}); err == nil {
+	if _, err := New(Config{Toolsets: []Toolset{"nonsense"}}); err == nil {
 		t.Error("a toolset that there is not was taken")
 	}
 }

@@ -12,12 +12,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
 // A memory is an engine whose sandboxes are in memory: one for each lease, made
 // by the first call that needs it, with files and no system. It keeps to what
 // [Engine] says. What commands and cells do is up to the test.
+//
+// It takes each request of a call for answered, and tells of the alerts it is
+// given.
 //
 // It differs from the real one in that a sandbox is there as soon as it is asked
 // for, and that nothing takes time but what a test makes wait.
@@ -36,7 +40,15 @@ type memory struct {
 	cells   []sandbox.Cell
 	specs   []sandbox.Spec // of Create
 	jobs    map[string]*memoryJob
-	asked   int // calls of List
+	asked   int              // calls of List
+	callers []sandbox.Caller // of each request
+	alerts  []sandbox.Event  // that each answer tells of
+	replay  string           // of the next sandbox that is made
+	quote   sandbox.Quote
+	balance sandbox.Balance
+	events  []sandbox.Event
+	queries []sandbox.EventQuery
+	images  []sandbox.Template
 }
 
 type box struct {
@@ -57,6 +69,25 @@ func newMemory() *memory {
 	return &memory{current: map[string]*box{}, lost: map[string]string{}, jobs: map[string]*memoryJob{}}
 }
 
+// answer notes who asks, and tells them of the alerts.
+func (m *memory) answer(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if call := sandbox.CallOf(ctx); call != nil {
+		m.callers = append(m.callers, call.Next())
+		call.Answered(m.alerts)
+	}
+}
+
+// failing is what the next call fails with, once.
+func (m *memory) failing() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.fail
+	m.fail = nil
+	return err
+}
+
 var start = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 func (m *memory) makeLocked(spec sandbox.Spec) *box {
@@ -72,7 +103,8 @@ func (m *memory) makeLocked(spec sandbox.Spec) *box {
 }
 
 // enter finds the sandbox of a call, or makes it.
-func (m *memory) enter(t sandbox.Target, tell func(sandbox.Output) error) (*box, error) {
+func (m *memory) enter(ctx context.Context, t sandbox.Target, tell func(sandbox.Output) error) (*box, error) {
+	m.answer(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.fail; err != nil {
@@ -152,7 +184,7 @@ func (m *memory) lastCell() sandbox.Cell {
 }
 
 func (m *memory) Exec(ctx context.Context, e sandbox.Exec, emit func(sandbox.Output) error) (sandbox.Exit, error) {
-	b, err := m.enter(e.Target, emit)
+	b, err := m.enter(ctx, e.Target, emit)
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
@@ -165,7 +197,7 @@ func (m *memory) Exec(ctx context.Context, e sandbox.Exec, emit func(sandbox.Out
 }
 
 func (m *memory) RunCode(ctx context.Context, c sandbox.Cell, emit func(sandbox.Output) error) (sandbox.Exit, error) {
-	b, err := m.enter(c.Target, emit)
+	b, err := m.enter(ctx, c.Target, emit)
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
@@ -178,7 +210,7 @@ func (m *memory) RunCode(ctx context.Context, c sandbox.Cell, emit func(sandbox.
 }
 
 func (m *memory) StartJob(ctx context.Context, e sandbox.Exec, tell func(sandbox.Output) error) (sandbox.Job, error) {
-	b, err := m.enter(e.Target, tell)
+	b, err := m.enter(ctx, e.Target, tell)
 	if err != nil {
 		return sandbox.Job{}, err
 	}
@@ -223,6 +255,7 @@ func (m *memory) job(id string) (*memoryJob, error) {
 }
 
 func (m *memory) ReadJob(ctx context.Context, id string, next uint64, wait time.Duration) ([]sandbox.Output, sandbox.Job, error) {
+	m.answer(ctx)
 	j, err := m.job(id)
 	if err != nil {
 		return nil, sandbox.Job{}, err
@@ -242,7 +275,8 @@ func (m *memory) ReadJob(ctx context.Context, id string, next uint64, wait time.
 	return slices.Clone(j.out[i:]), j.job, nil
 }
 
-func (m *memory) StopJob(_ context.Context, id string) (sandbox.Job, error) {
+func (m *memory) StopJob(ctx context.Context, id string) (sandbox.Job, error) {
+	m.answer(ctx)
 	j, err := m.job(id)
 	if err != nil {
 		return sandbox.Job{}, err
@@ -261,8 +295,8 @@ func absolute(p string) string {
 	return path.Clean(p)
 }
 
-func (m *memory) Stat(_ context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) (sandbox.File, error) {
-	b, err := m.enter(r.Target, tell)
+func (m *memory) Stat(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) (sandbox.File, error) {
+	b, err := m.enter(ctx, r.Target, tell)
 	if err != nil {
 		return sandbox.File{}, err
 	}
@@ -289,8 +323,8 @@ func (b *box) stat(p string) (sandbox.File, error) {
 	return f, &sandbox.Error{Code: sandbox.NotFound, Msg: "there is nothing at " + p}
 }
 
-func (m *memory) ListFiles(_ context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) ([]sandbox.File, error) {
-	b, err := m.enter(r.Target, tell)
+func (m *memory) ListFiles(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error) ([]sandbox.File, error) {
+	b, err := m.enter(ctx, r.Target, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -324,8 +358,8 @@ func (m *memory) ListFiles(_ context.Context, r sandbox.FileRequest, tell func(s
 	return out, nil
 }
 
-func (m *memory) ReadFile(_ context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, w io.Writer) (int64, error) {
-	b, err := m.enter(r.Target, tell)
+func (m *memory) ReadFile(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, w io.Writer) (int64, error) {
+	b, err := m.enter(ctx, r.Target, tell)
 	if err != nil {
 		return 0, err
 	}
@@ -339,8 +373,8 @@ func (m *memory) ReadFile(_ context.Context, r sandbox.FileRequest, tell func(sa
 	return n, err
 }
 
-func (m *memory) WriteFile(_ context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, content io.Reader) (sandbox.File, error) {
-	b, err := m.enter(r.Target, tell)
+func (m *memory) WriteFile(ctx context.Context, r sandbox.FileRequest, tell func(sandbox.Output) error, content io.Reader) (sandbox.File, error) {
+	b, err := m.enter(ctx, r.Target, tell)
 	if err != nil {
 		return sandbox.File{}, err
 	}
@@ -355,7 +389,8 @@ func (m *memory) WriteFile(_ context.Context, r sandbox.FileRequest, tell func(s
 	return b.stat(p)
 }
 
-func (m *memory) List(_ context.Context, r sandbox.ListRequest) ([]sandbox.Sandbox, error) {
+func (m *memory) List(ctx context.Context, r sandbox.ListRequest) ([]sandbox.Sandbox, error) {
+	m.answer(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked++
@@ -368,7 +403,8 @@ func (m *memory) List(_ context.Context, r sandbox.ListRequest) ([]sandbox.Sandb
 	return out, nil
 }
 
-func (m *memory) Get(_ context.Context, id string) (sandbox.Sandbox, error) {
+func (m *memory) Get(ctx context.Context, id string) (sandbox.Sandbox, error) {
+	m.answer(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, b := range m.boxes {
@@ -379,14 +415,63 @@ func (m *memory) Get(_ context.Context, id string) (sandbox.Sandbox, error) {
 	return sandbox.Sandbox{}, &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no sandbox " + id, Details: map[string]any{"sandbox_id": id}}
 }
 
-func (m *memory) Create(_ context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
+func (m *memory) Create(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
+	m.answer(ctx)
+	if err := m.failing(); err != nil {
+		return sandbox.Sandbox{}, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.specs = append(m.specs, s)
-	return m.makeLocked(s).Sandbox, nil
+	b := m.makeLocked(s).Sandbox
+	b.Replay, m.replay = m.replay, ""
+	return b, nil
 }
 
-func (m *memory) become(id string, state sandbox.State) (sandbox.Sandbox, error) {
+func (m *memory) ScheduleRemoval(ctx context.Context, id string, at time.Time) (sandbox.Sandbox, error) {
+	b, err := m.Get(ctx, id)
+	if err == nil && at.After(b.EndsAt) {
+		return b, &sandbox.Error{Code: sandbox.CannotExtend, Msg: "too late", Details: map[string]any{"ends_at": b.EndsAt.Format(time.RFC3339)}}
+	}
+	b.EndsAt = at
+	return b, err
+}
+
+func (m *memory) Quote(ctx context.Context, s sandbox.Spec) (sandbox.Quote, error) {
+	m.answer(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.specs = append(m.specs, s)
+	return m.quote, nil
+}
+
+func (m *memory) Balance(ctx context.Context, _ control.BalanceQuery) (sandbox.Balance, error) {
+	m.answer(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.balance, nil
+}
+
+func (m *memory) Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventPage, error) {
+	m.answer(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queries = append(m.queries, q)
+	page := sandbox.EventPage{Events: m.events[:min(len(m.events), q.Limit)]}
+	if len(m.events) > q.Limit {
+		page.Next = "more"
+	}
+	return page, nil
+}
+
+func (m *memory) Templates(ctx context.Context, _ sandbox.Profile) ([]sandbox.Template, error) {
+	m.answer(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.images, nil
+}
+
+func (m *memory) become(ctx context.Context, id string, state sandbox.State) (sandbox.Sandbox, error) {
 	m.mu.Lock()
 	for _, b := range m.boxes {
 		if b.ID == id && b.State.Alive() {
@@ -394,18 +479,18 @@ func (m *memory) become(id string, state sandbox.State) (sandbox.Sandbox, error)
 		}
 	}
 	m.mu.Unlock()
-	return m.Get(context.Background(), id)
+	return m.Get(ctx, id)
 }
 
-func (m *memory) Suspend(_ context.Context, id string) (sandbox.Sandbox, error) {
-	return m.become(id, sandbox.Suspended)
+func (m *memory) Suspend(ctx context.Context, id string) (sandbox.Sandbox, error) {
+	return m.become(ctx, id, sandbox.Suspended)
 }
 
-func (m *memory) Resume(_ context.Context, id string) (sandbox.Sandbox, error) {
-	return m.become(id, sandbox.Running)
+func (m *memory) Resume(ctx context.Context, id string) (sandbox.Sandbox, error) {
+	return m.become(ctx, id, sandbox.Running)
 }
 
-func (m *memory) Terminate(_ context.Context, id, _ string) error {
-	_, err := m.become(id, sandbox.Terminated)
+func (m *memory) Terminate(ctx context.Context, id, _ string) error {
+	_, err := m.become(ctx, id, sandbox.Terminated)
 	return err
 }

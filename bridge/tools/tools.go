@@ -30,14 +30,28 @@ const (
 // Toolsets are all there are, in the order in which they are listed.
 func Toolsets() []Toolset { return []Toolset{Core, Fleet, Jobs} }
 
-// A Config says what tools work with. All but Clock and Log are required.
+// A Who is whom a call is made for.
+type Who struct {
+	Caller sandbox.Caller
+	Owner  string // of what this process keeps of it; the grant, where there are several
+	Lease  string // whose sandbox is meant by a call that names none
+}
+
+// A Config says what tools work with. Engine, Who, Spec, Texts and Toolsets are
+// required.
 type Config struct {
 	Engine Engine
-	// Lease is whose sandbox is meant by a call that names none.
-	Lease string
-	// Lend is called before each call that needs the sandbox of the lease. Nil:
+	// Who tells whom the call of ctx is made for.
+	Who func(ctx context.Context) Who
+	// Authorize returns the grant of the call of ctx, or why there is none, and
+	// starts no engine. It is asked where a call comes to its end without having
+	// met the engine. Nil: then nobody is asked.
+	Authorize func(ctx context.Context) (sandbox.Grant, error)
+	// Lend is called before each call that needs the sandbox of its lease. Nil:
 	// the lease is there.
 	Lend func(ctx context.Context)
+	// Alerts says how answers tell of what went wrong in the last day.
+	Alerts Alerts
 	// Spec is what a new sandbox is, where a call says nothing else.
 	Spec     sandbox.Spec
 	Texts    assets.Texts
@@ -52,27 +66,45 @@ type Config struct {
 // up at a minute.
 const patience = 50 * time.Second
 
-// A set is the tools of one server.
+// A set is what the tools of one server share.
 type set struct {
 	Config
 	jobs *jobs
+	told told
 }
 
-// Add puts the tools of cfg on a server. Cleanup is to be called when the server
-// ends: it ends the calls that have become jobs.
-func Add(srv *bridge.Server, cfg Config) (cleanup func(), err error) {
+// A Set is the tools of one server.
+type Set struct{ s *set }
+
+// New makes the tools of cfg.
+func New(cfg Config) (*Set, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clockwork.NewRealClock()
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &set{Config: cfg, jobs: newJobs()}
 	for _, t := range cfg.Toolsets {
 		if !slices.Contains(Toolsets(), t) {
 			return nil, fmt.Errorf("there is no toolset %q", t)
 		}
 	}
+	return &Set{&set{Config: cfg, jobs: newJobs()}}, nil
+}
+
+// Refused is for [bridge.Config.Refused]: who may not call a tool hears that
+// before what is wrong with the arguments.
+func (t *Set) Refused(ctx context.Context, tool string) error { return t.s.refused(ctx, tool) }
+
+// Explain makes of an error of the engine what a caller is told.
+func (t *Set) Explain(err error) error { return t.s.explain(err) }
+
+// Close is for the end of the server: it ends the calls that have become jobs.
+func (t *Set) Close() { t.s.jobs.close() }
+
+// Add puts the tools on a server, and what there is to read about them.
+func (t *Set) Add(srv *bridge.Server) error {
+	s := t.s
 	for _, part := range []struct {
 		set Toolset
 		add func(*bridge.Server) error
@@ -81,10 +113,24 @@ func Add(srv *bridge.Server, cfg Config) (cleanup func(), err error) {
 			continue
 		}
 		if err := part.add(srv); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s.jobs.close, nil
+	return addPages(srv, s.Texts)
+}
+
+// addPages adds what there is to read for agents.
+func addPages(srv *bridge.Server, tx assets.Texts) error {
+	for _, name := range []string{assets.DocAgents, assets.DocFirstPrompt} {
+		err := srv.AddPage(bridge.Page{
+			URI: "docs://" + name, Name: name, Title: tx.Get("page." + name + ".title"), Description: tx.Get("page." + name + ".description"),
+			MIMEType: "text/markdown", Text: assets.Doc(name, tx.Language),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *set) has(t Toolset) bool { return slices.Contains(s.Toolsets, t) }
@@ -148,9 +194,14 @@ func add[In sized, Out any](s *set, srv *bridge.Server, name string, hints bridg
 		Call: func(ctx context.Context, in In) (Out, error) {
 			begun := s.Clock.Now()
 			s.Log.LogAttrs(ctx, slog.LevelDebug, "call begins", append([]slog.Attr{slog.String("tool", name)}, in.sizes()...)...)
+			ctx, call := s.begin(ctx, name)
+			defer func() { s.alert(ctx, call) }() // of a call that panics, too
 			tr := s.trace(ctx)
 			out, err := do(ctx, tr, in)
 			tr.close()
+			if err != nil {
+				err = s.inTurn(ctx, call, err)
+			}
 			if err != nil {
 				err = s.explain(err)
 			}

@@ -13,6 +13,7 @@ import (
 type arguments struct {
 	connection string // of the host's entry; "" is none
 	http       bool
+	auth       string // who may come in over HTTP
 	host       string
 	port       int
 }
@@ -27,6 +28,12 @@ const (
 	defaultPort = 8000
 )
 
+// Who may come in over HTTP.
+const (
+	authNone  = "none"  // everyone who reaches it, and all share a sandbox
+	authToken = "token" // who has a token of an agent
+)
+
 // isConnection reports whether s can be the id of a connection.
 func isConnection(s string) bool {
 	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -35,7 +42,7 @@ func isConnection(s string) bool {
 }
 
 func parse(args []string, tx assets.Texts) (arguments, error) {
-	a := arguments{host: defaultHost, port: defaultPort}
+	a := arguments{auth: authNone, host: defaultHost, port: defaultPort}
 	fail := func(key string, args ...string) (arguments, error) { return a, &usageError{tx.Get(key, args...)} }
 	onlyHTTP := "" // a flag that needs --http
 	for len(args) > 0 {
@@ -52,7 +59,7 @@ func parse(args []string, tx assets.Texts) (arguments, error) {
 			}
 			a.http = true
 			continue
-		case "--host", "--port", "--connection":
+		case "--auth", "--host", "--port", "--connection":
 		default:
 			return fail("start.args", "value", strconv.Quote(flag))
 		}
@@ -68,6 +75,12 @@ func parse(args []string, tx assets.Texts) (arguments, error) {
 				return fail("start.connection")
 			}
 			a.connection = value
+		case "--auth":
+			onlyHTTP = flag
+			if value != authNone && value != authToken {
+				return fail("start.choice", "variable", flag, "choices", authNone+", "+authToken, "value", strconv.Quote(value))
+			}
+			a.auth = value
 		case "--host":
 			onlyHTTP = flag
 			a.host = strings.Trim(value, "[]")

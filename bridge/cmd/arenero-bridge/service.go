@@ -8,11 +8,8 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -20,78 +17,75 @@ import (
 	"github.com/arenero/arenero/bridge/tools"
 )
 
-// A service is this process's MCP server, and its lease.
+// A service is this process's MCP server, and what it holds of the engine.
 type service struct {
 	st     *settings
 	log    *slog.Logger
 	engine *control.Client
-	lease  sandbox.Lease
-
-	life context.Context // of the lease
-	end  context.CancelFunc
-
-	mu   sync.Mutex    // guards what follows
-	held chan struct{} // closed when the lease has been given back; nil: it was never asked for
+	look   *control.Client // the same engine, which this one does not start
+	own    *lease          // of whoever comes without a token
+	tokens *leases         // of those who come with one
+	may    standing        // of the former
 }
 
 func newService(st *settings, path string, log *slog.Logger) *service {
 	s := &service{st: st, log: log, engine: control.NewClient(path)}
 	s.engine.Launch = control.Launcher()
-	s.lease = sandbox.Lease{ID: uuid.NewString(), Connection: st.connection, Parent: parent(), Spec: st.spec}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.look = control.NewClient(path)
+	s.own = newLease(sandbox.Lease{Connection: st.connection, Parent: parent(), Spec: st.spec}, s.engine, log)
+	s.tokens = newLeases(func() *lease { return newLease(sandbox.Lease{Spec: st.spec}, s.engine, log) })
+	s.may.ask = func(ctx context.Context) (sandbox.Grant, error) {
+		ctx, _ = sandbox.WithCall(ctx, s.caller())
+		return s.look.Authorize(ctx)
+	}
 	return s
 }
 
-// lend asks for the lease, once, and does not wait for it: the engine has calls
-// wait for their lease. host is as the host calls itself.
-func (s *service) lend(host string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.held != nil || s.life.Err() != nil {
-		return
+// caller is who comes without a token.
+func (s *service) caller() sandbox.Caller {
+	return sandbox.Caller{Connection: s.st.connection, HTTP: s.st.http}
+}
+
+// who tells whom the call of ctx is made for.
+func (s *service) who(ctx context.Context) tools.Who {
+	if a, ok := admittedAs(ctx); ok {
+		return tools.Who{Caller: a.caller(), Owner: a.grant.ID, Lease: s.leaseOf(ctx).ID}
 	}
-	lease := s.lease
-	lease.Host = host
-	held := make(chan struct{})
-	s.held = held
-	go func() {
-		err := s.engine.Hold(s.life, lease, nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		close(held)
-		if s.life.Err() == nil { // refused, or no engine to be had: the next call tries again
-			s.log.Warn("no lease", "code", sandbox.CodeOf(err))
-			s.held = nil
-		}
-	}()
+	return tools.Who{Caller: s.caller(), Lease: s.own.ID}
+}
+
+func (s *service) leaseOf(ctx context.Context) *lease {
+	if a, ok := admittedAs(ctx); ok {
+		return s.tokens.of(a.grant.ID, bridge.ConnOf(ctx).ID)
+	}
+	return s.own
+}
+
+// lend asks for the lease of the call of ctx.
+func (s *service) lend(ctx context.Context) {
+	s.leaseOf(ctx).lend(s.hostOf(bridge.ConnOf(ctx)), s.who(ctx).Caller)
+}
+
+// shows reports whether a tool is listed to the caller of ctx.
+func (s *service) shows(ctx context.Context, tool string) bool {
+	if a, ok := admittedAs(ctx); ok {
+		return tools.Shows(a.grant, tool)
+	}
+	s.may.soon()
+	return s.may.shows(tool)
 }
 
 // attach asks for the lease where an engine runs already, so that its owner sees
-// this connection. It starts none.
+// this connection, and for what it may do. It starts none.
 func (s *service) attach(ctx context.Context, host string) {
 	if _, err := s.engine.Status(ctx); err == nil {
-		s.lend(host)
+		s.own.lend(host, s.caller())
+		s.may.soon()
 	}
 }
 
-// giveBack ends the lease, and waits for that as long as ctx lasts.
-func (s *service) giveBack(ctx context.Context) {
-	s.end()
-	s.mu.Lock()
-	held := s.held
-	s.mu.Unlock()
-	if held == nil {
-		return
-	}
-	select {
-	case <-held:
-	case <-ctx.Done():
-		s.log.Warn("lease not given back in time")
-	}
-}
-
-// server makes the MCP server. cleanup is for its end.
-func (s *service) server(cfg bridge.Config) (srv *bridge.Server, cleanup func(), err error) {
+// server makes the MCP server. Set is to be closed in the end.
+func (s *service) server(cfg bridge.Config) (srv *bridge.Server, set *tools.Set, err error) {
 	tx := s.st.texts
 	cfg.Name, cfg.Title, cfg.Version = "arenero", tx.Get("server.title"), versionText()
 	cfg.Language, cfg.Log = tx.Language, s.log
@@ -101,13 +95,17 @@ func (s *service) server(cfg bridge.Config) (srv *bridge.Server, cleanup func(),
 			cfg.Instructions += " " + tx.Get(key)
 		}
 	}
-	srv = bridge.New(cfg)
-	cleanup, err = tools.Add(srv, tools.Config{
-		Engine: s.engine, Lease: s.lease.ID, Spec: s.st.spec,
-		Texts: tx, Toolsets: s.st.toolsets, Log: s.log,
-		Lend: func(ctx context.Context) { s.lend(s.hostOf(bridge.ConnOf(ctx))) },
+	set, err = tools.New(tools.Config{
+		Engine: s.engine, Who: s.who, Authorize: s.look.Authorize, Spec: s.st.spec,
+		Texts: tx, Toolsets: s.st.toolsets, Alerts: s.st.alerts, Log: s.log, Lend: s.lend,
 	})
-	return srv, cleanup, err
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Shows, cfg.Refused = s.shows, set.Refused
+	srv = bridge.New(cfg)
+	s.may.serves(srv)
+	return srv, set, set.Add(srv)
 }
 
 const (
@@ -119,15 +117,15 @@ const (
 func (s *service) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var cleanup func()
-	srv, cleanup, err := s.server(bridge.Config{
+	var set *tools.Set
+	srv, set, err := s.server(bridge.Config{
 		Setup: func(ctx context.Context, c *bridge.Conn) error {
 			go func() { s.attach(ctx, s.name(ctx, c)) }()
 			return nil
 		},
 		Cleanup: func(ctx context.Context, _ *bridge.Conn) {
-			cleanup()
-			s.giveBack(ctx)
+			set.Close()
+			s.own.giveBack(ctx)
 		},
 	})
 	if err != nil {
@@ -145,15 +143,21 @@ func (s *service) serveStdio(ctx context.Context, in io.Reader, out io.Writer) e
 		}
 	})
 	defer silent.Stop()
+	go s.may.watch(ctx, s.own.isLent)
 	return srv.ServeStdio(ctx, heard, out)
 }
 
-// hostOf names the host of a connection. All clients over HTTP share a lease.
+// hostOf names the host of a connection. Over HTTP without tokens all share a
+// lease, and a name.
 func (s *service) hostOf(c *bridge.Conn) string {
-	if s.st.http {
-		return "http"
+	const web = "http"
+	if s.st.http && s.st.auth == authNone {
+		return web
 	}
-	return c.Client().Name
+	if name := c.Client().Name; name != "" || !s.st.http {
+		return name
+	}
+	return web
 }
 
 // name waits a moment for the host to say who it is.
@@ -189,9 +193,12 @@ func (f *firstByte) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// serveHTTP serves anyone who reaches the address, all with one sandbox.
+// serveHTTP serves anyone who reaches the address, all with one sandbox, or who
+// has a token, each with their own.
 func (s *service) serveHTTP(ctx context.Context) error {
-	srv, cleanup, err := s.server(bridge.Config{})
+	srv, set, err := s.server(bridge.Config{
+		Cleanup: func(ctx context.Context, c *bridge.Conn) { s.tokens.endSession(ctx, c.ID) },
+	})
 	if err != nil {
 		return err
 	}
@@ -201,17 +208,43 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	}
 	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
 	address := net.JoinHostPort(s.st.host, port)
+	cfg := bridge.HTTPConfig{Host: address}
+	warning := "start.public"
+	if s.st.auth == authToken {
+		warning += ".token"
+		cfg.Inside, cfg.Caller = s.bearer(set.Explain).Guard, owner
+	}
 	if !bridge.IsLoopback(s.st.host) {
-		s.log.Warn(s.st.texts.Get("start.public", "address", address))
+		s.log.Warn(s.st.texts.Get(warning, "address", address))
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s\n", name, s.st.texts.Get("start.serving", "url", "http://"+address+bridge.Endpoint))
-	s.attach(ctx, "http")
-	err = srv.ServeListener(ctx, ln, bridge.HTTPConfig{Host: address})
-	cleanup()
+	if s.st.auth == authNone {
+		s.attach(ctx, s.hostOf(nil))
+		go s.may.watch(ctx, s.own.isLent)
+	} else {
+		go s.sweep(ctx)
+	}
+	err = srv.ServeListener(ctx, ln, cfg)
+	set.Close()
 	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	s.giveBack(last)
+	s.own.giveBack(last)
+	s.tokens.endAll(last)
 	return err
+}
+
+// sweep gives back the leases that nobody uses, until ctx is done.
+func (s *service) sweep(ctx context.Context) {
+	tick := time.NewTicker(leaseIdle / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			s.tokens.sweep(ctx, now)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ type settings struct {
 	toolsets []tools.Toolset
 	texts    assets.Texts
 	level    slog.Level
+	alerts   tools.Alerts
 }
 
 // A usageError is a mistake in the arguments or in the environment, in one line
@@ -72,6 +74,12 @@ func configure(args []string, lookup func(string) (string, bool), all []string) 
 			env.fail("start.choice", "variable", variable, "choices", levelNames, "value", strconv.Quote(text))
 		}
 		st.level = level
+	}
+	if text := env.get("ARENERO_ALERTS"); text != "" {
+		st.alerts = tools.Alerts(strings.ToLower(text))
+		if !slices.Contains(tools.AllAlerts(), string(st.alerts)) {
+			env.fail("start.choice", "variable", "ARENERO_ALERTS", "choices", strings.Join(tools.AllAlerts(), ", "), "value", strconv.Quote(text))
+		}
 	}
 	// The value itself may show nowhere.
 	if token, variable := env.twins("ACCESS_TOKEN"); token != "" {

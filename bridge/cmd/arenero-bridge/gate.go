@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/bridge"
+)
+
+const (
+	secretPrefix = "arenero_agt_" // of every token
+	maxSecret    = 255
+	cacheFor     = 2 * time.Second  // what the engine said of a token; it checks each call itself
+	checkWithin  = 20 * time.Second // an engine may have to be started first
+	maxCached    = 1000
+)
+
+// A gate lets in the requests that bring a token of a grant.
+type gate struct {
+	authorize func(ctx context.Context) (sandbox.Grant, error)
+	explain   func(err error) error
+
+	mu     sync.Mutex
+	cached map[[sha256.Size]byte]admission // by digest: tokens are not kept
+}
+
+type admission struct {
+	grant sandbox.Grant
+	at    time.Time
+}
+
+// admitted is what the ctx of a request has that was let in.
+type admitted struct {
+	grant sandbox.Grant
+	token sandbox.Secret
+}
+
+type admittedKey struct{}
+
+// admittedAs returns who has sent the request of ctx.
+func admittedAs(ctx context.Context) (admitted, bool) {
+	a, ok := ctx.Value(admittedKey{}).(admitted)
+	return a, ok
+}
+
+func (a admitted) caller() sandbox.Caller { return sandbox.Caller{Token: a.token, HTTP: true} }
+
+// owner names who has sent a request.
+func owner(r *http.Request) string {
+	a, _ := admittedAs(r.Context())
+	return a.grant.ID
+}
+
+// check finds the grant of a token.
+func (g *gate) check(ctx context.Context, token string) (context.Context, error) {
+	if len(token) > maxSecret {
+		return nil, g.explain(&sandbox.Error{Code: sandbox.Unauthenticated, Msg: "the token is not valid"})
+	}
+	in := admitted{token: sandbox.Secret(token)}
+	digest := sha256.Sum256([]byte(token))
+	g.mu.Lock()
+	known, ok := g.cached[digest]
+	g.mu.Unlock()
+	if ok && time.Since(known.at) < cacheFor {
+		in.grant = known.grant
+		return context.WithValue(ctx, admittedKey{}, in), nil
+	}
+	asking, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	asking, _ = sandbox.WithCall(asking, in.caller())
+	var err error
+	if in.grant, err = g.authorize(asking); err != nil {
+		g.forget(digest)
+		return nil, g.explain(err)
+	}
+	g.remember(digest, in.grant)
+	return context.WithValue(ctx, admittedKey{}, in), nil
+}
+
+func (g *gate) forget(digest [sha256.Size]byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.cached, digest)
+}
+
+func (g *gate) remember(digest [sha256.Size]byte, grant sandbox.Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.cached) >= maxCached {
+		clear(g.cached)
+	}
+	if g.cached == nil {
+		g.cached = map[[sha256.Size]byte]admission{}
+	}
+	g.cached[digest] = admission{grant, time.Now()}
+}
+
+// bearer is the way in.
+func (s *service) bearer(explain func(error) error) bridge.Bearer {
+	g := &gate{authorize: s.engine.Authorize, explain: explain}
+	return bridge.Bearer{Realm: "arenero", Secret: secretPrefix, Check: g.check, Log: func(err error) {
+		if e, ok := errors.AsType[*bridge.Error](err); ok {
+			s.log.Warn("tokens can't be checked", "code", e.Code)
+			return
+		}
+		s.log.Error("tokens can't be checked", "err", err)
+	}}
+}
