@@ -59,7 +59,11 @@ func translate(node *kong.Node) {
 	if key := helpKey(node) + helpDetail; texts().Has(key) {
 		node.Detail = say(key)
 	}
+	translateGroup(node.Group)
 	for _, v := range node.Values() {
+		if v.Flag != nil {
+			translateGroup(v.Flag.Group)
+		}
 		if key := helpKeyOf(node, v); key != "" {
 			v.Help = say(key)
 		}
@@ -69,13 +73,18 @@ func translate(node *kong.Node) {
 	}
 }
 
-// helpGroups are the titles that verbs stand below.
-func helpGroups() []kong.Group {
-	var out []kong.Group
-	for _, key := range []string{"Sandboxes", "Apps", "Arenero"} {
-		out = append(out, kong.Group{Key: key, Title: say("help.group." + strings.ToLower(key))})
+// translateGroup gives a group its title: that of "AI apps" is help.group.ai-apps.
+func translateGroup(g *kong.Group) {
+	if g == nil {
+		return
 	}
-	return out
+	if key := helpGroupKey(g); texts().Has(key) {
+		g.Title = say(key)
+	}
+}
+
+func helpGroupKey(g *kong.Group) string {
+	return helpTexts + ".group." + strings.ToLower(strings.ReplaceAll(g.Key, " ", "-"))
 }
 
 // printHelp is the help that kong prints, with what it says itself in the

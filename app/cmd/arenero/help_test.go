@@ -52,8 +52,15 @@ func walkHelp(t *testing.T, used map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"sandboxes", "apps", "arenero"} {
-		used["help.group."+key] = true
+	group := func(g *kong.Group) {
+		if g == nil {
+			return
+		}
+		if key := helpGroupKey(g); texts().Has(key) {
+			used[key] = true
+		} else {
+			t.Errorf("the group %q has no title: give it %q in assets/translation", g.Key, key)
+		}
 	}
 	var walk func(node *kong.Node)
 	walk = func(node *kong.Node) {
@@ -63,6 +70,7 @@ func walkHelp(t *testing.T, used map[string]bool) {
 		if node.Tag != nil && node.Tag.Get("help") != "" {
 			t.Errorf("%s has its help in a tag: it belongs to assets/translation", node.FullPath())
 		}
+		group(node.Group)
 		key := helpKey(node)
 		if used[key] = true; !texts().Has(key) {
 			t.Errorf("%s has no help: give it %q in assets/translation", node.FullPath(), key)
@@ -75,6 +83,9 @@ func walkHelp(t *testing.T, used map[string]bool) {
 		for _, v := range node.Values() {
 			if v.Flag != nil && v.Flag.Hidden {
 				continue
+			}
+			if v.Flag != nil {
+				group(v.Flag.Group)
 			}
 			if v.Tag.Get("help") != "" {
 				t.Errorf("%s: %s has its help in a tag: it belongs to assets/translation", node.FullPath(), v.ShortSummary())
