@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -16,6 +17,7 @@ import (
 type gate struct {
 	*engine
 	books *books
+	open  func(ctx context.Context, p sandbox.Profile, wake bool) (fleet.Cloud, error)
 }
 
 var (
@@ -246,6 +248,16 @@ func (p pass) visible(all []sandbox.Sandbox) []sandbox.Sandbox {
 
 // Watch follows what there is to see.
 func (g *gate) Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error {
+	return g.follow(ctx, g.engine.Watch, emit)
+}
+
+// Glance is the same, and wakes nobody for it.
+func (g *gate) Glance(ctx context.Context, emit func(sandbox.Snapshot) error) error {
+	return g.follow(ctx, g.engine.Glance, emit)
+}
+
+// follow shows the caller of ctx the part of each snapshot that is theirs.
+func (g *gate) follow(ctx context.Context, watch func(context.Context, func(sandbox.Snapshot) error) error, emit func(sandbox.Snapshot) error) error {
 	p, err := g.books.who(ctx, "")
 	if err != nil {
 		return err
@@ -262,7 +274,7 @@ func (g *gate) Watch(ctx context.Context, emit func(sandbox.Snapshot) error) err
 			return all(s)
 		}
 	}
-	return because(ctx, g.engine.Watch(ctx, emit))
+	return because(ctx, watch(ctx, emit))
 }
 
 // Suspend puts a sandbox to sleep.

@@ -7,6 +7,13 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
+// watch makes the doer of a call that tells of all there is.
+func (s *server) watch(do func(ctx context.Context, emit func(sandbox.Snapshot) error) error) doer {
+	return func(ctx context.Context, _ *request, _ *http.Request, out *stream) (*answer, error) {
+		return nil, do(ctx, func(snap sandbox.Snapshot) error { return out.send(frame{Snapshot: &snap}) })
+	}
+}
+
 // calls are the doers of all calls.
 func (s *server) calls() map[string]doer {
 	return map[string]doer{
@@ -22,11 +29,10 @@ func (s *server) calls() map[string]doer {
 		callRelease: func(_ context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
 			return nil, s.e.Release(q.ID)
 		},
-		callWatch: func(ctx context.Context, _ *request, _ *http.Request, out *stream) (*answer, error) {
-			return nil, s.e.Watch(ctx, func(snap sandbox.Snapshot) error { return out.send(frame{Snapshot: &snap}) })
-		},
-		callExec: s.exec,
-		callCode: s.code,
+		callWatch:  s.watch(s.e.Watch),
+		callGlance: s.watch(s.e.Glance),
+		callExec:   s.exec,
+		callCode:   s.code,
 		callCancel: func(_ context.Context, q *request, _ *http.Request, _ *stream) (*answer, error) {
 			return nil, s.e.Cancel(q.ID)
 		},

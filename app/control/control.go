@@ -93,6 +93,7 @@ type Engine interface {
 	Terminate(ctx context.Context, id, by string) error
 	ScheduleRemoval(ctx context.Context, id string, at time.Time) (sandbox.Sandbox, error)
 	Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error
+	Glance(ctx context.Context, emit func(sandbox.Snapshot) error) error
 
 	profiler
 	Accountant
@@ -134,6 +135,7 @@ const (
 	callHold      = "hold"
 	callRelease   = "release"
 	callWatch     = "watch"
+	callGlance    = "glance"
 	callExec      = "exec"
 	callCode      = "code"
 	callCancel    = "cancel"

@@ -40,7 +40,7 @@ func (l *losses) once(ctx context.Context, call string, q *request, content io.R
 	l.heard, l.sent = false, l.Clock.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if call != callHold && call != callWatch { // those are silent for hours, and come back by themselves
+	if call != callHold && call != callWatch && call != callGlance { // those are silent for hours, and come back by themselves
 		go l.ask(ctx, cancel)
 	}
 	a, err := l.once1(ctx, call, q, content, func(f frame) error {

@@ -99,7 +99,17 @@ func (c *Client) Release(ctx context.Context, lease string) error {
 // returns when ctx is done or emit fails, and when there is no engine and it
 // may not start one.
 func (c *Client) Watch(ctx context.Context, emit func(sandbox.Snapshot) error) error {
-	_, err := c.call(ctx, callWatch, &request{}, always, func(f frame) error {
+	return c.watch(ctx, callWatch, emit)
+}
+
+// Glance is Watch for a program that runs all day: no cloud is asked more often
+// for it.
+func (c *Client) Glance(ctx context.Context, emit func(sandbox.Snapshot) error) error {
+	return c.watch(ctx, callGlance, emit)
+}
+
+func (c *Client) watch(ctx context.Context, call string, emit func(sandbox.Snapshot) error) error {
+	_, err := c.call(ctx, call, &request{}, always, func(f frame) error {
 		if f.Snapshot == nil {
 			return nil
 		}

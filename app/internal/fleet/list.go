@@ -84,6 +84,12 @@ func (f *Fleet) Watch(ctx context.Context, emit func(sandbox.Snapshot) error) er
 		f.watchers--
 		f.mu.Unlock()
 	}()
+	return f.Glance(ctx, emit)
+}
+
+// Glance is Watch for somebody who is there all day: clouds are asked no more
+// often for it than if nobody watched.
+func (f *Fleet) Glance(ctx context.Context, emit func(sandbox.Snapshot) error) error {
 	for {
 		f.mu.Lock()
 		snap, changed := f.snapshotLocked(), f.changed

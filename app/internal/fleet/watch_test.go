@@ -43,6 +43,17 @@ func TestHowOften(t *testing.T) {
 		if n := r.pass(10 * time.Minute); n < 5 || n > 11 {
 			t.Errorf("%d lists in ten minutes that nobody looks", n)
 		}
+		glancing, look := context.WithCancel(t.Context())
+		seen := make(chan struct{}, 1000)
+		go r.fleet.Glance(glancing, func(sandbox.Snapshot) error {
+			seen <- struct{}{}
+			return nil
+		})
+		<-seen
+		if n := r.pass(10 * time.Minute); n < 5 || n > 11 {
+			t.Errorf("%d lists in ten minutes of glancing", n)
+		}
+		look()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
