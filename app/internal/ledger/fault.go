@@ -64,7 +64,12 @@ func (l *Ledger) explain(err error) error {
 	if reason := l.reason(err); reason != "" {
 		return down(reason, err)
 	}
-	return err
+	select {
+	case <-l.closing:
+		return down(ReasonClosed, err)
+	default:
+		return err
+	}
 }
 
 // reason is why err happened, or "" if that has nothing to do with the file.
