@@ -28,7 +28,7 @@ const module = "github.com/arenero/arenero"
 // arrow is a line here, for someone to look at. Tests are free to import more.
 var arrows = map[string][]string{
 	"app":                            {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/price", "app/internal/ledger", "app/internal/grant", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth", "app/internal/settings", "app/internal/keychain", "app/internal/account", "app/internal/desktop", "app/internal/jail", "app/internal/hostconf", "app/internal/hostconf/edit", "app/internal/hostconf/hostfile", "assets"},
-	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/awsauth", "app/internal/cloud", "app/internal/jail", "app/internal/hostconf", "assets"},
+	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/awsauth", "app/internal/cloud", "app/internal/jail", "app/internal/hostconf", "assets", "ui", "ui/tray"},
 	"app/cmd/arenero-agent":          {"app/internal/agent", "app/internal/jail/nest", "app/internal/jail/link"},
 	"app/control":                    {"app/sandbox"},
 	"app/sandbox":                    {},
@@ -60,9 +60,12 @@ var arrows = map[string][]string{
 	"app/internal/price":             {"app/sandbox"},
 	"app/internal/settings":          {"app/internal/awsauth"},
 	"assets":                         {},
+	"assets/icons":                   {},
 	"bridge":                         {},
 	"bridge/cmd/arenero-bridge":      {"bridge", "bridge/tools", "app/control", "app/sandbox", "assets"},
 	"bridge/tools":                   {"bridge", "app/control", "app/sandbox", "assets"},
+	"ui":                             {"app/sandbox", "assets"},
+	"ui/tray":                        {"ui", "app/control", "app/sandbox", "assets", "assets/icons"},
 }
 
 // anyone may import these: they know nothing of the product.
@@ -77,6 +80,7 @@ var free = []string{"app/internal/e2e"}
 // standard library.
 var owners = map[string][]string{
 	"filippo.io/age":                     {"app/internal/keychain"},
+	"fyne.io/systray":                    {"ui/tray"},
 	"github.com/adrg/xdg":                {"app/internal/paths"},
 	"github.com/alecthomas/kong":         {"app/cmd/arenero"},
 	"github.com/Microsoft/go-winio":      {"app/control"},
@@ -88,7 +92,7 @@ var owners = map[string][]string{
 	"github.com/go-json-experiment/json": {"app/internal/grant", "app/internal/hostconf/edit"},
 	"github.com/goccy/go-yaml":           {"app/internal/hostconf/edit"},
 	"github.com/gofrs/flock":             {"app/internal/filelock", "app/internal/hostconf/hostfile"},
-	"github.com/godbus/dbus/v5":          {"app/internal/desktop", "app/internal/keychain"},
+	"github.com/godbus/dbus/v5":          {"app/internal/desktop", "app/internal/keychain", "ui/tray"},
 	"github.com/google/uuid":             {"*"},
 	"github.com/pelletier/go-toml/v2":    {"app/internal/hostconf/edit"},
 	"github.com/zalando/go-keyring":      {"app/internal/keychain"},

@@ -1,0 +1,389 @@
+package ui_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/ui"
+)
+
+func state(s sandbox.State) func(*sandbox.Sandbox) {
+	return func(b *sandbox.Sandbox) { b.State = s }
+}
+
+func busy(n int) func(*sandbox.Sandbox) {
+	return func(b *sandbox.Sandbox) { b.Running = n }
+}
+
+func inAWS(total, perHour sandbox.Micro) func(*sandbox.Sandbox) {
+	return func(b *sandbox.Sandbox) { b.Profile, b.Cost.Total, b.PerHour = "prod", total, perHour }
+}
+
+func reach(code sandbox.Code, retryable bool) []sandbox.Reach {
+	return []sandbox.Reach{{Profile: "prod", Error: &sandbox.Error{Code: code, Msg: "it can't", Retryable: retryable}}}
+}
+
+func TestIconAndTooltip(t *testing.T) {
+	settled := func(m sandbox.Micro, all ...sandbox.Sandbox) ui.State {
+		s := linked(all...)
+		s.Settled = &m
+		return s
+	}
+	refused := func(code sandbox.Code, retryable bool) ui.State {
+		s := linked(awake())
+		s.Snapshot.Profiles = reach(code, retryable)
+		return s
+	}
+	noted := func(alert bool) ui.State {
+		s := linked()
+		s.Notes = []ui.Note{{ID: "1", Text: "x", Alert: alert}}
+		return s
+	}
+	tests := []struct {
+		name   string
+		state  ui.State
+		icon   ui.Icon
+		en, es string
+	}{
+		{"before an answer", ui.State{Link: ui.Starting}, ui.IconNone, "Starting…", "Arrancando…"},
+		{"nothing", linked(), ui.IconNone, "No sandboxes", "Ningún sandbox"},
+		{"one that has ended", linked(awake(state(sandbox.Terminated))), ui.IconNone, "No sandboxes", "Ningún sandbox"},
+		{"one awake", linked(awake()), ui.IconRunning, "1 running", "1 en marcha"},
+		{"one in use", linked(awake(busy(2)), awake()), ui.IconWorking, "1 working, 1 running", "1 trabajando, 1 en marcha"},
+		{"one being made", linked(awake(state(sandbox.Creating))), ui.IconWorking, "1 working", "1 trabajando"},
+		{"all asleep", linked(awake(state(sandbox.Suspended)), awake(state(sandbox.Suspending))), ui.IconSuspended, "2 asleep", "2 dormidos"},
+		{"one of each", linked(awake(), awake(state(sandbox.Suspended))), ui.IconRunning, "1 running, 1 asleep", "1 en marcha, 1 dormido"},
+		{"in doubt", linked(awake(state(sandbox.InDoubt))), ui.IconAttention, "1 running", "1 en marcha"},
+		{"to sign in", refused(sandbox.SignIn, false), ui.IconAttention, "1 running", "1 en marcha"},
+		{"slowed down for a while", refused(sandbox.RateLimited, true), ui.IconRunning, "1 running", "1 en marcha"},
+		{"something failed", noted(true), ui.IconAttention, "No sandboxes", "Ningún sandbox"},
+		{"something was done", noted(false), ui.IconNone, "No sandboxes", "Ningún sandbox"},
+		{"no engine", ui.State{Link: ui.Lost, Snapshot: linked(awake(busy(1))).Snapshot}, ui.IconLost, "The engine is not running", "El motor no está en marcha"},
+		{"local costs nothing", settled(0, awake(func(b *sandbox.Sandbox) { b.Cost.Total = 99_000_000 })), ui.IconRunning, "1 running · $0.00 today", "1 en marcha · 0,00 US$ hoy"},
+		{"spent today", settled(1_230_000), ui.IconNone, "No sandboxes · $1.23 today", "Ningún sandbox · 1,23 US$ hoy"},
+		{"and being spent", settled(1_000_000, awake(inAWS(500_000, 36_000_000))), ui.IconRunning, "1 running · $1.50 today", "1 en marcha · 1,50 US$ hoy"},
+	}
+	both(t, func(t *testing.T, tx assets.Texts) {
+		for _, tt := range tests {
+			m := ui.Tray(tt.state, tx, noon)
+			want := in(tx, tt.en, tt.es)
+			if m.Icon != tt.icon || m.Tooltip != "Arenero: "+want || m.Items[0].Label != want || !m.Items[0].Disabled {
+				t.Errorf("%s: %q, tooltip %q, status %+v; want %q, %q", tt.name, m.Icon, m.Tooltip, m.Items[0], tt.icon, want)
+			}
+		}
+	})
+}
+
+// text is a menu as lines: what is disabled in brackets, what is beside it
+// indented, and the action behind it.
+func text(items []ui.Item, indent string) string {
+	var b strings.Builder
+	for _, i := range items {
+		label := i.Label
+		switch {
+		case i.Separator:
+			label = "---"
+		case i.Disabled:
+			label = "[" + label + "]"
+		case i.Action.Verb != "":
+			label += " => " + strings.TrimSpace(string(i.Action.Verb)+" "+i.Action.Subject)
+		}
+		b.WriteString(indent + label + "\n" + text(i.Items, indent+"  "))
+	}
+	return b.String()
+}
+
+func TestMenu(t *testing.T) {
+	full := linked(
+		awake(func(b *sandbox.Sandbox) { b.Cost.Total = 20_000 }),
+		awake(inAWS(20_000, 0), busy(2), func(b *sandbox.Sandbox) { b.Name, b.Key, b.ID = "job", "j", "microvm-j" }),
+		awake(state(sandbox.Suspended), func(b *sandbox.Sandbox) { b.Name, b.Host, b.Key, b.ID = "", "Cursor", "s", "microvm-s" }),
+		awake(func(b *sandbox.Sandbox) {
+			b.Name, b.Key, b.ID, b.Orphan, b.EndsAt, b.Idle = "", "", "microvm-deadbeef99", true, time.Time{}, 0
+		}),
+	)
+	full.Looked, full.Hosts = true, []ui.Host{{"claude-code", "Claude Code", true}, {"cursor", "Cursor", false}}
+	full.Snapshot.Profiles = reach(sandbox.SignIn, false)
+	full.Notes = []ui.Note{{ID: "7", Text: "Suspend: it can't", Alert: true}}
+	const en = `[1 working, 2 running, 1 asleep]
+Sign in to prod => sign-in prod
+Suspend: it can't (click to hide) => hide 7
+---
+web · running · 12 min
+  [on this computer, started 12 min ago]
+  [Sleeps in 1 min]
+  [Ends in 48 min]
+  [Free here; in AWS it would be $0.02]
+  ---
+  Suspend => suspend microvm-0123456789ab
+  Open terminal => terminal microvm-0123456789ab
+  Copy id => copy microvm-0123456789ab
+  Kill => kill microvm-0123456789ab
+job · working · 12 min
+  [in AWS (prod), started 12 min ago]
+  [Silent for 4 min: it may be put to sleep. Give the next one a longer idle time, or 0]
+  [Ends in 48 min]
+  [Cost so far: $0.02]
+  ---
+  Suspend => suspend microvm-j
+  Open terminal => terminal microvm-j
+  Copy id => copy microvm-j
+  Kill => kill microvm-j
+Cursor · asleep
+  [on this computer, started 12 min ago]
+  [The next call wakes it]
+  [Ends in 48 min]
+  ---
+  Wake up => resume microvm-s
+  Open terminal => terminal microvm-s
+  Copy id => copy microvm-s
+  Kill => kill microvm-s
+deadbeef · running · 12 min
+  [on this computer, made by others, started 12 min ago]
+  ---
+  [Suspend]
+  [Open terminal]
+  Copy id => copy microvm-deadbeef99
+  Kill => kill microvm-deadbeef99
+---
+Suspend all => suspend-all
+Kill all
+  Yes, kill 3 sandboxes => kill-all
+---
+AI apps
+  [Claude Code: connected]
+  Connect Cursor => connect cursor
+Open Arenero => open
+---
+Quit
+  Leave 3 sandboxes as they are => quit
+  Suspend all and quit => quit-suspend
+  Kill all and quit => quit-kill
+`
+	const es = `[1 trabajando, 2 en marcha, 1 dormido]
+Iniciar sesión en prod => sign-in prod
+Suspend: it can't (clic para ocultar) => hide 7
+---
+web · en marcha · 12 min
+  [en este equipo, empezó hace 12 min]
+  [Se duerme en 1 min]
+  [Termina en 48 min]
+  [Gratis aquí; en AWS serían 0,02 US$]
+  ---
+  Dormir => suspend microvm-0123456789ab
+  Abrir terminal => terminal microvm-0123456789ab
+  Copiar id => copy microvm-0123456789ab
+  Terminar => kill microvm-0123456789ab
+job · trabajando · 12 min
+  [en AWS (prod), empezó hace 12 min]
+  [En silencio desde hace 4 min: puede que se duerma. Dale al próximo más tiempo de inactividad, o 0]
+  [Termina en 48 min]
+  [Coste hasta ahora: 0,02 US$]
+  ---
+  Dormir => suspend microvm-j
+  Abrir terminal => terminal microvm-j
+  Copiar id => copy microvm-j
+  Terminar => kill microvm-j
+Cursor · dormido
+  [en este equipo, empezó hace 12 min]
+  [La próxima llamada lo despierta]
+  [Termina en 48 min]
+  ---
+  Despertar => resume microvm-s
+  Abrir terminal => terminal microvm-s
+  Copiar id => copy microvm-s
+  Terminar => kill microvm-s
+deadbeef · en marcha · 12 min
+  [en este equipo, creado por otros, empezó hace 12 min]
+  ---
+  [Dormir]
+  [Abrir terminal]
+  Copiar id => copy microvm-deadbeef99
+  Terminar => kill microvm-deadbeef99
+---
+Dormir todos => suspend-all
+Terminar todos
+  Sí, terminar 3 sandboxes => kill-all
+---
+Apps de IA
+  [Claude Code: conectada]
+  Conectar Cursor => connect cursor
+Abrir Arenero => open
+---
+Salir
+  Dejar 3 sandboxes como están => quit
+  Dormir todos y salir => quit-suspend
+  Terminar todos y salir => quit-kill
+`
+	lost := full
+	lost.Link, lost.Snapshot.Sandboxes, lost.Hosts = ui.Lost, full.Snapshot.Sandboxes[:1], nil
+	const lostEN = `[The engine is not running]
+[Off until the engine is back]
+Suspend: it can't (click to hide) => hide 7
+---
+web · state not known
+  [Off until the engine is back]
+  ---
+  [Suspend]
+  [Open terminal]
+  Copy id => copy microvm-0123456789ab
+  [Kill]
+---
+[Suspend all]
+[Kill all]
+---
+AI apps
+  [None found on this computer]
+Open Arenero => open
+---
+Quit => quit
+`
+	const lostES = `[El motor no está en marcha]
+[Desactivado hasta que vuelva el motor]
+Suspend: it can't (clic para ocultar) => hide 7
+---
+web · estado desconocido
+  [Desactivado hasta que vuelva el motor]
+  ---
+  [Dormir]
+  [Abrir terminal]
+  Copiar id => copy microvm-0123456789ab
+  [Terminar]
+---
+[Dormir todos]
+[Terminar todos]
+---
+Apps de IA
+  [Ninguna en este equipo]
+Abrir Arenero => open
+---
+Salir => quit
+`
+	tests := []struct {
+		name   string
+		state  ui.State
+		en, es string
+	}{
+		{"all there is", full, en, es},
+		{"no engine", lost, lostEN, lostES},
+		{"nothing", linked(), "[No sandboxes]\n---\nOpen Arenero => open\n---\nQuit => quit\n", "[Ningún sandbox]\n---\nAbrir Arenero => open\n---\nSalir => quit\n"},
+	}
+	both(t, func(t *testing.T, tx assets.Texts) {
+		for _, tt := range tests {
+			if got, want := text(ui.Tray(tt.state, tx, noon).Items, ""), in(tx, tt.en, tt.es); got != want {
+				t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, want)
+			}
+		}
+	})
+}
+
+func TestR31_R70_SandboxLines(t *testing.T) {
+	tests := []struct {
+		name   string
+		b      sandbox.Sandbox
+		about  string
+		en, es string
+	}{
+		{"never sleeps", awake(func(b *sandbox.Sandbox) { b.Idle = 0 }), "sleep", "Never sleeps by itself", "Nunca se duerme solo"},
+		{"used a moment ago", awake(busy(1), func(b *sandbox.Sandbox) { b.UsedAt = noon }), "sleep", "In use: 1 call", "En uso: 1 llamada"},
+		{
+			"silent, and far from sleep", awake(busy(1), func(b *sandbox.Sandbox) { b.Idle = time.Hour }), "sleep",
+			"In use: 1 call. Silent for 4 min", "En uso: 1 llamada. En silencio desde hace 4 min",
+		},
+		{"ends although it sleeps", awake(state(sandbox.Suspended)), "end", "Ends in 48 min", "Termina en 48 min"},
+		{"its end is past", awake(func(b *sandbox.Sandbox) { b.EndsAt = noon.Add(-time.Second) }), "end", "Ends in under a minute", "Termina en menos de un minuto"},
+	}
+	both(t, func(t *testing.T, tx assets.Texts) {
+		for _, tt := range tests {
+			item, _ := ui.Find(ui.Tray(linked(tt.b), tx, noon).Items, "sandbox/k/"+tt.about)
+			if want := in(tx, tt.en, tt.es); item.Label != want {
+				t.Errorf("%s: %q, want %q", tt.name, item.Label, want)
+			}
+		}
+	})
+}
+
+func TestWhatIsBeingDone(t *testing.T) {
+	tx := assets.Load(assets.English, ui.Texts)
+	s := linked(awake())
+	s.Doing = map[string]ui.Verb{awake().ID: ui.Suspend}
+	for id, want := range map[string]ui.Item{
+		"sandbox/k/suspend":  {Label: "Suspend…", Disabled: true},
+		"sandbox/k/kill":     {Label: "Kill", Disabled: true},
+		"sandbox/k/terminal": {Label: "Open terminal"},
+	} {
+		if got, _ := ui.Find(ui.Tray(s, tx, noon).Items, id); got.Label != want.Label || got.Disabled != want.Disabled {
+			t.Errorf("%s is %+v, want %+v", id, got, want)
+		}
+	}
+}
+
+// TestIDs holds that no two items have the same, and that what is still there
+// keeps its own.
+func TestIDs(t *testing.T) {
+	tx := assets.Load(assets.English, ui.Texts)
+	var all []sandbox.Sandbox
+	for i := range 40 {
+		all = append(all, awake(func(b *sandbox.Sandbox) { b.Key = fmt.Sprint(i) }))
+	}
+	ids := func(s ui.State) []string {
+		var out []string
+		var walk func(items []ui.Item)
+		walk = func(items []ui.Item) {
+			for _, i := range items {
+				out = append(out, i.ID)
+				walk(i.Items)
+			}
+		}
+		walk(ui.Tray(s, tx, noon).Items)
+		return out
+	}
+	got := ids(linked(all...))
+	sorted := slices.Sorted(slices.Values(got))
+	if n := len(slices.Compact(sorted)); n != len(got) || slices.Contains(got, "") {
+		t.Errorf("%d of %d ids are there once", n, len(got))
+	}
+	if more, _ := ui.Find(ui.Tray(linked(all...), tx, noon).Items, "more"); more.Label != "25 more…" || more.Action.Verb != ui.Open {
+		t.Errorf("more is %+v", more)
+	}
+	fewer := ids(linked(all[1:]...))
+	for _, id := range ids(linked(all[5])) {
+		if !slices.Contains(fewer, id) {
+			t.Errorf("%s is not there any more", id)
+		}
+	}
+}
+
+// TestUntil holds that a menu without sandboxes asks for no tick, and one with
+// them for none within the minute that changes nothing.
+func TestUntil(t *testing.T) {
+	tx := assets.Load(assets.English, ui.Texts)
+	if until := ui.Tray(linked(), tx, noon).Until; !until.IsZero() {
+		t.Errorf("with nothing it is %v", until)
+	}
+	for _, b := range []sandbox.Sandbox{awake(), awake(busy(1)), awake(state(sandbox.Suspended))} {
+		m := ui.Tray(linked(b), tx, noon)
+		if m.Until.IsZero() || m.Until.Before(noon.Add(30*time.Second)) {
+			t.Errorf("%s with %d calls: until %v", b.State, b.Running, m.Until)
+		}
+		before := ui.Tray(linked(b), tx, m.Until.Add(-time.Second))
+		if text(before.Items, "") != text(m.Items, "") || before.Tooltip != m.Tooltip {
+			t.Errorf("%s: it changed before %v", b.State, m.Until)
+		}
+	}
+}
+
+func TestNamesOfOthersAreTamed(t *testing.T) {
+	for name, want := range map[string]string{
+		"a\nb\x1b[31m": "ab[31m", "x\u202egnp": "xgnp", strings.Repeat("ñ", 60): strings.Repeat("ñ", 39) + "…",
+	} {
+		if got := ui.Name(sandbox.Sandbox{Name: name}); got != want {
+			t.Errorf("Name(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
