@@ -54,8 +54,7 @@ func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.C
 		if err != nil {
 			return nil, authError(err)
 		}
-		at := first(p.Env, "AWS_ENDPOINT_URL_LAMBDA_MICROVMS", "AWS_ENDPOINT_URL")
-		return c.in(at, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) }), nil
+		return c.in(cfg.BaseEndpoint, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) }), nil
 	})
 }
 
@@ -84,7 +83,7 @@ func (c *clouds) ofOwner(ctx context.Context, p settings.Profile) (*cloud, error
 		if err != nil {
 			return nil, authError(err)
 		}
-		have := c.in(p.Endpoint, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) })
+		have := c.in(cfg.BaseEndpoint, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) })
 		have.image = p.Template
 		return have, nil
 	})
@@ -110,15 +109,14 @@ func (c *clouds) keep(key string, make func() (*cloud, error)) (*cloud, error) {
 	return c.open[key], nil
 }
 
-// in is the cloud whose client client makes. endpoint is where its API is; "" is
-// where AWS has it.
-func (c *clouds) in(endpoint string, client func(func(*microvm.Options)) *microvm.Client) *cloud {
+// in is the cloud whose client client makes. endpoint is where its API is; nil is
+// where AWS has it, whatever the environment of the engine says.
+func (c *clouds) in(endpoint *string, client func(func(*microvm.Options)) *microvm.Client) *cloud {
 	have := &cloud{known: c.known, clock: c.clock, log: c.log}
 	have.api = client(func(o *microvm.Options) {
 		o.RetryMaxAttempts = 5
-		if endpoint != "" {
-			o.BaseEndpoint = &endpoint
-			have.dial = plain(endpoint)
+		if o.BaseEndpoint = endpoint; endpoint != nil {
+			have.dial = plain(*endpoint)
 			o.NoRateLimit = have.dial != nil
 		}
 	})

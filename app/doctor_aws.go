@@ -127,11 +127,9 @@ func (d *Doctor) borrow(ctx context.Context, x *exam) error {
 	if err != nil || json.Unmarshal(raw, &vars) != nil {
 		return closed
 	}
-	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "AWS_CA_BUNDLE"} {
-		if v := d.cfg.Env[name]; v != "" {
-			vars[name] = v
-		}
-	}
+	// Where this shell has its cloud means nothing to the profile.
+	vars["AWS_ENDPOINT_URL_STS"] = first(d.cfg.Env, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL")
+	vars["AWS_CA_BUNDLE"] = d.cfg.Env["AWS_CA_BUNDLE"]
 	x.auth, x.profile.Kind = awsauth.New(awsauth.Deps{Env: vars}), awsauth.KindEnvironment
 	x.detail("signed_by", "engine")
 	return nil
@@ -157,13 +155,7 @@ func (d *Doctor) connect(ctx context.Context, x *exam) {
 	at := ""
 	api.api = microvm.NewFromConfig(cfg, func(o *microvm.Options) {
 		o.RetryMaxAttempts = 3
-		switch own := first(d.cfg.Env, "AWS_ENDPOINT_URL_LAMBDA_MICROVMS", "AWS_ENDPOINT_URL"); {
-		case x.own: // where this shell has its cloud means nothing to it
-			o.BaseEndpoint = cfg.BaseEndpoint
-		case own != "":
-			o.BaseEndpoint = &own
-		}
-		if o.BaseEndpoint != nil {
+		if o.BaseEndpoint = cfg.BaseEndpoint; o.BaseEndpoint != nil {
 			at = *o.BaseEndpoint
 			api.dial = plain(at)
 			o.NoRateLimit = api.dial != nil
@@ -211,7 +203,8 @@ func (d *Doctor) trouble(p awsauth.Profile, err error) (what, remedy hostconf.Te
 	case keychain.ClassOf(err) == keychain.NoPassphrase:
 		return text("doctor.vault", "profile", p.Name), text("doctor.vault.remedy", "profile", p.Name)
 	case keychain.ClassOf(err) != "":
-		return text("doctor.keychain.broken", "why", why), text("doctor.keychain.remedy")
+		key := "keychain.class." + string(keychain.ClassOf(err))
+		return text(key, "why", why), text(key + ".do")
 	case is[*awsauth.ErrConfig](err), is[*awsauth.ErrLoop](err), is[*awsauth.ErrNoProfile](err):
 		return text("doctor.config", "why", why), text("doctor.config.remedy")
 	case is[*awsauth.ErrDenied](err):

@@ -216,7 +216,7 @@ func (a *accounts) test(ctx context.Context, p settings.Profile) (ProfileTest, e
 	if out.Expires, err = a.auth.Expires(ctx, p.Profile); err != nil {
 		return out, err
 	}
-	if plain(p.Endpoint) == nil || a.env["AWS_ENDPOINT_URL_STS"] != "" { // a cloud on this computer has no STS beside it
+	if cfg.BaseEndpoint == nil || plain(*cfg.BaseEndpoint) == nil || a.env["AWS_ENDPOINT_URL_STS"] != "" { // a cloud on this computer has no STS beside it
 		id, err := a.auth.Identity(ctx, p.Profile)
 		if err != nil {
 			return out, err

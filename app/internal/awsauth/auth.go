@@ -91,9 +91,10 @@ func (a *Auth) Offset() time.Duration { return time.Duration(a.offset.Load()) }
 // can't work as it is written. For one that somebody has to sign in to, its
 // credentials fail, and start to work after that.
 //
-// The HTTP client in it shares what it learns of the clock. For the API of
-// MicroVMs it takes the endpoint of the profile; the services that give
-// credentials are where [Deps.Endpoints] and the files say.
+// The HTTP client in it shares what it learns of the clock. Its base endpoint is
+// that of the API of MicroVMs, nil where AWS has it: whoever makes a client sets
+// it as it is, since other variables than those of the profile mean nothing. The
+// services that give credentials are where [Deps.Endpoints] and the files say.
 func (a *Auth) Config(ctx context.Context, p Profile) (aws.Config, error) {
 	l, err := a.get(p)
 	if err != nil {
@@ -110,13 +111,8 @@ func (a *Auth) Config(ctx context.Context, p Profile) (aws.Config, error) {
 	if s := c.shared; s != nil {
 		cfg.ConfigSources = []any{*s}
 		cfg.AppID, cfg.RetryMode, cfg.RetryMaxAttempts = s.AppID, s.RetryMode, s.RetryMaxAttempts
-		if s.BaseEndpoint != "" && !c.ignoreEndpoints {
-			cfg.BaseEndpoint = &s.BaseEndpoint
-		}
 	}
-	if p.Endpoint != "" {
-		cfg.BaseEndpoint = &p.Endpoint
-	}
+	cfg.BaseEndpoint = c.api()
 	return cfg, nil
 }
 

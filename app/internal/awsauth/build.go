@@ -262,6 +262,27 @@ func (c *chain) sts(who aws.CredentialsProvider) *sts.Client {
 	return sts.New(sts.Options{Region: c.region, Credentials: who, HTTPClient: c.client, BaseEndpoint: c.endpoint("STS")})
 }
 
+// microVMs is the service in the names of variables, and in the files.
+const microVMs = "LAMBDA_MICROVMS"
+
+// api is where the API of MicroVMs is: where the profile says, else its own
+// variables if it is made of some, else its files. Nil is where AWS has it.
+func (c *chain) api() *string {
+	at := c.p.Endpoint
+	if at == "" && !c.ignoreEndpoints {
+		if env := c.a.deps.Env; c.p.Kind == KindEnvironment {
+			at = cmp.Or(env["AWS_ENDPOINT_URL_"+microVMs], env["AWS_ENDPOINT_URL"])
+		}
+		if c.shared != nil && at == "" {
+			at = cmp.Or(c.shared.Services.ServiceValues[strings.ToLower(microVMs)]["endpoint_url"], c.shared.BaseEndpoint)
+		}
+	}
+	if at == "" {
+		return nil
+	}
+	return &at
+}
+
 // endpoint is where a service is that gives credentials; nil is where AWS has
 // it.
 func (c *chain) endpoint(service string) *string {
