@@ -235,7 +235,7 @@ func (d *Doctor) keychain(ctx context.Context, x *exam) {
 	}
 	what, remedy := text("doctor.keychain.broken", "why", clean(err)), again
 	if class != "" && class != keychain.Other {
-		what, remedy = text("doctor.keychain."+string(class)), text("doctor.keychain."+string(class)+".remedy")
+		what, remedy = text("keychain.class."+string(class)), text("keychain.class."+string(class)+".do")
 	}
 	x.problem(level, what, remedy)
 }

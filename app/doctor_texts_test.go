@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/arenero/arenero/app/internal/keychain"
+	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 )
 
@@ -51,16 +53,6 @@ func TestDoctorHasWords(t *testing.T) {
 	if keys < 100 || filled < 80 {
 		t.Errorf("found %d keys and %d arguments: the test looks in the wrong place", keys, filled)
 	}
-	for _, c := range []keychain.Class{
-		keychain.NoBus, keychain.NoService, keychain.Locked, keychain.Dismissed, keychain.Denied, keychain.TooBig, keychain.TimedOut,
-		keychain.WrongPassphrase, keychain.KeyLost, keychain.Damaged,
-	} {
-		for _, key := range []string{"doctor.keychain." + string(c), "doctor.keychain." + string(c) + ".remedy"} {
-			if !tx.Has(key) {
-				t.Errorf("there is no text %s", key)
-			}
-		}
-	}
 	d, err := NewDoctor(DoctorConfig{Version: "1"})
 	if err != nil {
 		t.Fatal(err)
@@ -69,5 +61,22 @@ func TestDoctorHasWords(t *testing.T) {
 		if !tx.Has("doctor.check." + c.name) {
 			t.Errorf("check %s has no title", c.name)
 		}
+	}
+}
+
+// What a class of the keychain means, and what to do, is said in both languages.
+func TestEveryClassHasWords(t *testing.T) {
+	for _, language := range []string{assets.English, assets.Spanish} {
+		tx := assets.Load(language, KeychainTexts)
+		for _, c := range keychain.Classes {
+			what, do := KeychainWords(tx, string(c), "that")
+			if what == "" || do == "" || strings.Contains(what+do, "keychain.class") || strings.ContainsAny(what+do, "{}") {
+				t.Errorf("%s, %s: %q, %q", language, c, what, do)
+			}
+		}
+	}
+	e, ok := accountError(&keychain.Error{Class: keychain.Other, Op: "get", Err: errors.New("it broke")}).(*sandbox.Error)
+	if !ok || e.Code != sandbox.NoKeychain || e.Msg != "the keychain failed (it broke)" || e.Hint == "" || e.Details["class"] != "other" {
+		t.Errorf("an error of the keychain is %+v", e)
 	}
 }

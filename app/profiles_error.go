@@ -3,11 +3,27 @@ package app
 import (
 	"cmp"
 	"errors"
+	"sync"
 
 	"github.com/arenero/arenero/app/internal/awsauth"
 	"github.com/arenero/arenero/app/internal/keychain"
 	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
 )
+
+// KeychainTexts is the part of the translation that has what is said of each class
+// of the keychain's errors, and what to do.
+const KeychainTexts = "keychain"
+
+// english are those texts for logs and for programs.
+var english = sync.OnceValue(func() assets.Texts { return assets.Load(assets.English, KeychainTexts) })
+
+// KeychainWords are what a class means and what a person can do, in the language of
+// tx. Why is what the keychain said, where that is all that is known.
+func KeychainWords(tx assets.Texts, class, why string) (what, do string) {
+	key := "keychain.class." + class
+	return tx.Get(key, "why", why), tx.Get(key + ".do")
+}
 
 // accountError is the one table from what profiles and the keychain fail with to
 // our codes; nil is an error of somebody else.
@@ -20,8 +36,9 @@ func accountError(err error) error {
 		}
 	}
 	if e, ok := errors.AsType[*keychain.Error](err); ok {
+		what, do := KeychainWords(english(), string(e.Class), clean(cmp.Or(e.Err, error(e))))
 		return &sandbox.Error{
-			Code: sandbox.NoKeychain, Msg: e.Error(), Details: map[string]any{"class": string(e.Class)}, Err: err,
+			Code: sandbox.NoKeychain, Msg: what, Hint: do, Details: map[string]any{"class": string(e.Class), "why": clean(cmp.Or(e.Err, error(e)))}, Err: err,
 			Retryable: e.Class == keychain.TimedOut || e.Class == keychain.WrongPassphrase,
 		}
 	}

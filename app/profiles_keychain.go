@@ -118,7 +118,8 @@ type KeychainStatus struct {
 	Backend string `json:"backend"`
 	State   string `json:"state"` // "ready", "locked", "missing" (a vault that nobody made), or the class of the error
 	Secrets int    `json:"secrets"`
-	Error   string `json:"error,omitempty"`
+	Error   string `json:"error,omitempty"` // in English
+	Why     string `json:"why,omitempty"`   // what the keychain itself said
 }
 
 func (k *secretKeeper) do(ctx context.Context, r control.ProfileRequest) (any, error) {
@@ -200,7 +201,9 @@ func (k *secretKeeper) status(ctx context.Context) (KeychainStatus, error) {
 	case keychain.NoPassphrase:
 		out.State = "locked"
 	default:
-		out.State, out.Error = string(keychain.ClassOf(err)), err.Error()
+		e := sandbox.ToError(accountError(err))
+		out.State, out.Error = string(keychain.ClassOf(err)), sandbox.Message(e)
+		out.Why, _ = e.Details["why"].(string)
 	}
 	return out, nil
 }

@@ -39,7 +39,7 @@ func (c *doctorCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	p := &doctorPrinter{tx: assets.Load(hostsLanguage(doctor.Language()), hostconf.Texts, "verbs", app.DoctorTexts)}
+	p := &doctorPrinter{tx: assets.Load(hostsLanguage(doctor.Language()), hostconf.Texts, "verbs", app.DoctorTexts, app.KeychainTexts)}
 	wait := newProgress("")
 	defer wait.end()
 	diagnosis, err := doctor.Run(ctx, func(name string) {

@@ -84,9 +84,9 @@ var plantedFaults = []plantedFault{
 	{name: "settings damaged", check: "profiles", status: "FAIL", id: "doctor.settings", cause: "damaged", remedy: "settings.json", plant: func(r *doctorRig) {
 		r.write("config/settings.json", `{"language": "en",`, 0o600)
 	}},
-	{name: "no session bus for the keychain", check: "keychain", status: "WARN", id: "doctor.keychain.no_bus", cause: "no session bus", remedy: "vault", plant: func(*doctorRig) {}},
+	{name: "no session bus for the keychain", check: "keychain", status: "WARN", id: "keychain.class.no_bus", cause: "no session bus", remedy: "vault", plant: func(*doctorRig) {}},
 	{name: "desktop without a tray", check: "tray", status: "WARN", id: "doctor.tray.none", cause: "org.kde.StatusNotifierWatcher", remedy: "AppIndicator", plant: func(r *doctorRig) { r.bus() }},
-	{name: "bus without a keychain", check: "keychain", status: "WARN", id: "doctor.keychain.no_service", cause: "no keychain runs", remedy: "gnome-keyring", plant: func(r *doctorRig) { r.bus() }},
+	{name: "bus without a keychain", check: "keychain", status: "WARN", id: "keychain.class.no_service", cause: "no keychain runs", remedy: "gnome-keyring", plant: func(r *doctorRig) { r.bus() }},
 	{name: "app that starts a program that is gone", check: "hosts", status: "FAIL", id: "verb.doctor.start.missing", cause: "", remedy: "arenero hosts install cursor", plant: func(r *doctorRig) {
 		whole := r.programs
 		r.ownPrograms()

@@ -32,11 +32,12 @@ func (c *keychainStatusCommand) Run() error {
 		if c.JSON {
 			return writeJSON(os.Stdout, status)
 		}
-		key := "keychain.state." + status.State
-		if !s.tx.Has(key) {
-			key = "keychain.class." + status.State
+		state := s.say("keychain.state." + status.State)
+		if status.Error != "" {
+			what, do := app.KeychainWords(s.tx, status.State, status.Why)
+			state = what + ": " + do
 		}
-		_, err = fmt.Println(s.say("keychain.status", "backend", s.say("keychain.backend."+status.Backend), "state", s.say(key), "secrets", strconv.Itoa(status.Secrets)))
+		_, err = fmt.Println(s.say("keychain.status", "backend", s.say("keychain.backend."+status.Backend), "state", state, "secrets", strconv.Itoa(status.Secrets)))
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 )
@@ -128,6 +129,11 @@ func reason(err error) string { return inLanguage(err.Error()) }
 // inWords is e in the language of the user.
 func inWords(e *sandbox.Error) *sandbox.Error {
 	out := *e
+	if class, ok := e.Details["class"].(string); ok && e.Code == sandbox.NoKeychain {
+		why, _ := e.Details["why"].(string)
+		out.Msg, out.Hint = app.KeychainWords(texts(), class, why)
+		return &out
+	}
 	out.Msg, out.Hint = inLanguage(e.Msg), inLanguage(e.Hint)
 	return &out
 }

@@ -44,7 +44,7 @@ func openProfiles(ctx context.Context, inJSON bool) (*profilesSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &profilesSession{all, ctx, assets.Load(hostsLanguage(all.Language()), "profiles"), inJSON, newAsker(ctx)}, nil
+	return &profilesSession{all, ctx, assets.Load(hostsLanguage(all.Language()), "profiles", app.KeychainTexts), inJSON, newAsker(ctx)}, nil
 }
 
 // withProfiles does something for a verb. Its errors are in the language of the
@@ -92,7 +92,9 @@ func (s *profilesSession) explain(err error) error {
 	case sandbox.SignIn:
 		key = "profiles.signin." + detail("why")
 	case sandbox.NoKeychain:
-		key = "keychain.class." + detail("class")
+		out := *e
+		out.Msg, out.Hint = app.KeychainWords(s.tx, detail("class"), detail("why"))
+		return &out
 	}
 	if !s.tx.Has(key) {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // parts are the files of assets/translation that this program shows texts of.
-var parts = []string{"help", "cli", messageTexts, "verbs", "profiles", hostconf.Texts, app.DoctorTexts}
+var parts = []string{"help", "cli", messageTexts, "verbs", "profiles", "money", hostconf.Texts, app.DoctorTexts, app.KeychainTexts}
 
 // texts are all of ours, in the language of the user. Tests set others.
 var texts = sync.OnceValue(func() assets.Texts { return assets.Load(language(), parts...) })

@@ -99,6 +99,9 @@ const (
 	Other           Class = "other"
 )
 
+// Classes are all classes.
+var Classes = []Class{NoBus, NoService, Locked, Dismissed, Denied, TooBig, TimedOut, WrongPassphrase, NoPassphrase, KeyLost, Damaged, Other}
+
 // An Error says why a keychain did not do what it was asked for. It holds no
 // secret.
 type Error struct {
@@ -107,15 +110,12 @@ type Error struct {
 	Err   error  // what the keychain said; may be nil
 }
 
-// Error is what happened and what to do, in English. Programs that speak more
-// take the text from [Error.Class].
+// Error is for logs. What people are told of a class, and what they can do, is for
+// the programs that speak to them.
 func (e *Error) Error() string {
-	text := "keychain: " + e.Op + ": " + what[e.Class].text
+	text := "keychain: " + e.Op + ": " + string(e.Class)
 	if e.Err != nil && (e.Class == Other || e.Class == Damaged) {
 		text += ": " + e.Err.Error()
-	}
-	if hint := what[e.Class].hint; hint != "" {
-		text += ": " + hint
 	}
 	return text
 }
@@ -123,30 +123,10 @@ func (e *Error) Error() string {
 // Unwrap returns what the keychain said.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint says what to do, in English. It may be empty.
-func (e *Error) Hint() string { return what[e.Class].hint }
-
 // ClassOf returns the class of err, "" if it is not of a keychain.
 func ClassOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
 	}
 	return ""
-}
-
-const useVault = "on a computer without a desktop, choose the vault: arenero keychain use vault"
-
-var what = map[Class]struct{ text, hint string }{
-	NoBus:           {"no session bus, and so no keychain", useVault},
-	NoService:       {"no keychain runs", "install gnome-keyring, KWallet or KeePassXC; " + useVault},
-	Locked:          {"the keychain is locked", "unlock it, or log in to the desktop once"},
-	Dismissed:       {"the dialog of the keychain was closed", "try again, and allow it"},
-	Denied:          {"the keychain refuses this program", "allow arenero in the settings of the keychain"},
-	TooBig:          {"the keychain takes nothing of this size", ""},
-	TimedOut:        {"the keychain did not answer in time", "look for its dialog, then try again"},
-	WrongPassphrase: {"the passphrase is wrong", "try again"},
-	NoPassphrase:    {"the vault is closed", "open it: arenero keychain unlock"},
-	KeyLost:         {"the keychain no longer has the key of the secrets kept here", "restore the keychain, or start afresh and enter them again: arenero keychain reset"},
-	Damaged:         {"a secret is damaged", "enter it again"},
-	Other:           {"failed", ""},
 }

@@ -93,9 +93,6 @@ func TestVaultIsClosed(t *testing.T) {
 	must(t, err)
 	_, err = nobody.Get(t.Context(), "name")
 	wantClass(t, err, NoPassphrase)
-	if !strings.Contains(err.Error(), "arenero keychain unlock") {
-		t.Errorf("error = %q, want what to do", err)
-	}
 
 	asked := 0
 	again, err := Open(Config{Backend: Vault, Dir: dir, Passphrase: func(context.Context, bool) (string, error) { asked++; return "right", nil }})
@@ -287,14 +284,6 @@ func TestCodes(t *testing.T) {
 	for code, want := range map[uintptr]Class{1312: NoService, 1783: TooBig, 5: Denied, 1223: Dismissed, 2: Other} {
 		if got := classOfErrno(code); got != want {
 			t.Errorf("classOfErrno(%d) = %s, want %s", code, got, want)
-		}
-	}
-}
-
-func TestEveryClassHasWords(t *testing.T) {
-	for _, c := range []Class{NoBus, NoService, Locked, Dismissed, Denied, TooBig, TimedOut, WrongPassphrase, NoPassphrase, KeyLost, Damaged, Other} {
-		if what[c].text == "" {
-			t.Errorf("class %s has no text", c)
 		}
 	}
 }

@@ -164,9 +164,6 @@ func TestNoBus(t *testing.T) {
 	s := system(t, t.TempDir(), long)
 	err := s.Set(t.Context(), "name", nil)
 	wantClass(t, err, NoBus)
-	if !strings.Contains(err.Error(), "vault") {
-		t.Errorf("error = %q, want what to do", err)
-	}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
 	wantClass(t, s.Set(t.Context(), "name", nil), NoBus)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "autolaunch:")
