@@ -113,7 +113,7 @@ func (a *App) take(ctx context.Context) error {
 		}
 		return err
 	}
-	a.server = control.NewServer(control.NewHandler(&gate{&engine{a.fleet, a}, a.books}, a.cfg.Log.With("part", "control")), a.cfg.Log)
+	a.server = control.NewServer(control.NewHandler(&gate{&engine{a.fleet, a}, a.books, a.clouds.get}, a.cfg.Log.With("part", "control")), a.cfg.Log)
 	a.server.ConnState = a.count
 	return nil
 }

@@ -153,7 +153,7 @@ func (a *books) freeKey(ctx context.Context, p pass, key string) (string, error)
 
 // image is what a sandbox of spec would be made of.
 func (g *gate) image(ctx context.Context, spec sandbox.Spec) (fleet.Image, error) {
-	cloud, err := g.app.clouds.get(ctx, spec.Profile, true)
+	cloud, err := g.open(ctx, spec.Profile, true)
 	if err != nil {
 		return fleet.Image{}, err
 	}

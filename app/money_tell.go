@@ -201,7 +201,7 @@ const foreseeable = 100 * 365 * 24
 func (g *gate) longest(ctx context.Context, who sandbox.Grant, spec sandbox.Spec, left sandbox.Micro) sandbox.Seconds {
 	most := grant.Longest(who, g.books.clock.Now())
 	image := fleet.Image{SizeMiB: usualSize}
-	if cloud, err := g.app.clouds.get(ctx, spec.Profile, false); err == nil && cloud != nil {
+	if cloud, err := g.open(ctx, spec.Profile, false); err == nil && cloud != nil {
 		if known, err := cloud.Image(ctx, spec.Template, spec.Version); err == nil {
 			image = known
 		}
