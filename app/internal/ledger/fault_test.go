@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,9 +33,15 @@ func closed(t *testing.T) string {
 	t.Helper()
 	r := newRig(t)
 	g := r.grant("agent", 1_000_000)
+	var wg sync.WaitGroup
 	for i := range 40 {
-		r.reserve(order(fmt.Sprint(i), g.ID, 100))
+		wg.Go(func() {
+			if _, err := r.Reserve(r.ctx(), want(order(fmt.Sprint(i), g.ID, 100))); err != nil {
+				t.Error(err)
+			}
+		})
 	}
+	wg.Wait()
 	r.must(r.Close())
 	return r.path
 }

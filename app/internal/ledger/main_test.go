@@ -178,13 +178,13 @@ func Test4_Killed(t *testing.T) {
 	r := openRig(t, path, newClock(time.Now()))
 	g := r.grant("agent", 1<<40)
 	r.must(r.Close())
-	for round := range 12 {
+	for round := range 6 {
 		cmd := process(t, "load", path, g.ID, strconv.Itoa(round))
 		out, err := cmd.StdoutPipe()
 		r.must(err)
 		r.must(cmd.Start())
 		last := map[string]string{} // state by order
-		lines := 1 + rand.IntN(150)
+		lines := 1 + rand.IntN(100)
 		sc := bufio.NewScanner(out)
 		for n := 0; sc.Scan(); n++ {
 			id, state, ok := strings.Cut(sc.Text(), " ")

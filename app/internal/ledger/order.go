@@ -154,12 +154,16 @@ func (l *Ledger) Open(ctx context.Context) ([]sandbox.Order, error) {
 		o, err := scanOrder(rows)
 		out = append(out, o.Order)
 		return err
-	}, "SELECT "+orderColumns+" FROM orders WHERE "+isOpen+" ORDER BY asked_at, id")
+	}, "SELECT "+orderColumns+" FROM "+openOrders+" WHERE "+isOpen+" ORDER BY asked_at, id")
 	return out, l.explain(err)
 }
 
-// isOpen is the condition of the index of open orders.
-const isOpen = "state IN ('held', 'creating', 'in_doubt', 'running')"
+// isOpen is the condition of the index of open orders, and openOrders has a
+// query use that: they are few, and may be anywhere among all the others.
+const (
+	isOpen     = "state IN ('held', 'creating', 'in_doubt', 'running')"
+	openOrders = "orders INDEXED BY orders_open"
+)
 
 // Running is how many orders of a grant are open: what its MaxConcurrent limits.
 func (l *Ledger) Running(ctx context.Context, grant string) (int, error) {
@@ -168,7 +172,7 @@ func (l *Ledger) Running(ctx context.Context, grant string) (int, error) {
 }
 
 func running(ctx context.Context, q querier, grant string) (n int, err error) {
-	err = one(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM orders WHERE grant_id = ? AND "+isOpen, grant)
+	err = one(ctx, q, func(rows *sql.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM "+openOrders+" WHERE grant_id = ? AND "+isOpen, grant)
 	return n, err
 }
 
@@ -196,7 +200,9 @@ func (l *Ledger) Orders(ctx context.Context, ask OrderQuery) (OrderPage, error) 
 	f.equal("grant_id", ask.Grant)
 	f.equal("profile", ask.Profile)
 	f.equal("state", string(ask.State))
+	from := "orders"
 	if ask.Open {
+		from = openOrders
 		f.add(isOpen)
 	}
 	f.between("asked_at", ask.Since, ask.Until)
@@ -213,7 +219,7 @@ func (l *Ledger) Orders(ctx context.Context, ask OrderQuery) (OrderPage, error) 
 		o, err := scanOrder(rows)
 		page.Orders = append(page.Orders, o.Order)
 		return err
-	}, "SELECT "+orderColumns+" FROM orders"+f.where()+" ORDER BY asked_at DESC, id DESC LIMIT ?", append(f.args, limit+1)...)
+	}, "SELECT "+orderColumns+" FROM "+from+f.where()+" ORDER BY asked_at DESC, id DESC LIMIT ?", append(f.args, limit+1)...)
 	if len(page.Orders) > limit {
 		page.Orders = page.Orders[:limit]
 		last := page.Orders[limit-1]

@@ -18,21 +18,6 @@ import (
 func Test1_A1_Goroutines(t *testing.T) {
 	r := newRig(t)
 	g := r.grant("agent", 1000)
-	done := make(chan struct{})
-	var sampler sync.WaitGroup
-	sampler.Go(func() {
-		for {
-			b, err := r.Budget(r.ctx(), sandbox.LevelGrant, g.ID)
-			if err != nil || b.Spent+b.Held > 1000 {
-				t.Errorf("spent %d and held %d of 1000, %v", b.Spent, b.Held, err)
-			}
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	})
 	var passed atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 1000 {
@@ -44,11 +29,15 @@ func Test1_A1_Goroutines(t *testing.T) {
 			case sandbox.CodeOf(err) != sandbox.BudgetExceeded:
 				t.Error(err)
 			}
+			if i%10 > 0 {
+				return
+			}
+			if b, err := r.Budget(r.ctx(), sandbox.LevelGrant, g.ID); err != nil || b.Spent+b.Held > 1000 {
+				t.Errorf("spent %d and held %d of 1000, %v", b.Spent, b.Held, err)
+			}
 		})
 	}
 	wg.Wait()
-	close(done)
-	sampler.Wait()
 	if passed.Load() != 10 {
 		t.Errorf("%d orders passed, want 10", passed.Load())
 	}
@@ -210,7 +199,7 @@ func TestConcurrent(t *testing.T) {
 // opened after the other has been done.
 func Test11_Revoke(t *testing.T) {
 	r := newRig(t)
-	const rounds, atOnce = 1000, 25
+	const rounds, atOnce = 1000, 100
 	for round := 0; round < rounds; round += atOnce {
 		var wg sync.WaitGroup
 		for i := round; i < round+atOnce; i++ {

@@ -108,7 +108,7 @@ CREATE TABLE orders (
 
 CREATE INDEX orders_asked ON orders (asked_at, id);
 CREATE INDEX orders_grant ON orders (grant_id, asked_at, id);
-CREATE INDEX orders_open ON orders (grant_id) WHERE state IN ('held', 'creating', 'in_doubt', 'running');
+CREATE INDEX orders_open ON orders (asked_at, id, grant_id) WHERE state IN ('held', 'creating', 'in_doubt', 'running');
 CREATE INDEX orders_resolved ON orders (resolved_at);
 
 CREATE TABLE entries (

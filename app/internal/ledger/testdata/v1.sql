@@ -160,7 +160,7 @@ CREATE INDEX credentials_grant ON credentials (grant_id);
 CREATE INDEX connections_grant ON connections (grant_id);
 CREATE INDEX orders_asked ON orders (asked_at, id);
 CREATE INDEX orders_grant ON orders (grant_id, asked_at, id);
-CREATE INDEX orders_open ON orders (grant_id) WHERE state IN ('held', 'creating', 'in_doubt', 'running');
+CREATE INDEX orders_open ON orders (asked_at, id, grant_id) WHERE state IN ('held', 'creating', 'in_doubt', 'running');
 CREATE INDEX orders_resolved ON orders (resolved_at);
 CREATE INDEX entries_order ON entries (order_id);
 CREATE INDEX entries_budget ON entries (budget_id, kind, at);
