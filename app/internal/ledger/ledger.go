@@ -74,6 +74,7 @@ func (l *Ledger) Close() error {
 		if werr := l.writers.Close(); err == nil {
 			err = werr
 		}
+		inUse.add(l.cfg.Path, -1)
 		l.unwatch()
 	})
 	return err

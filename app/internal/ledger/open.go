@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -64,21 +65,46 @@ func open(ctx context.Context, cfg Config, steps []migration) (*Ledger, error) {
 		return nil, l.explain(err)
 	}
 	defer lock.Close()
-	if err := l.prepare(ctx, steps); err != nil {
+	first := inUse.add(path, 1) == 1
+	if err := l.prepare(ctx, steps, first); err != nil {
+		inUse.add(path, -1)
 		return nil, l.explain(err)
 	}
 	go l.work(context.WithoutCancel(ctx))
 	return l, nil
 }
 
+// inUse are the files that this process has open. Closing any descriptor of one
+// gives up the locks that the process has on it, so that looking at it with one
+// of our own would take them from SQLite.
+var inUse = uses{n: map[string]int{}}
+
+type uses struct {
+	mu sync.Mutex // guards n
+	n  map[string]int
+}
+
+// add counts by more uses of a path, and returns how many there are.
+func (u *uses) add(path string, by int) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n[path] += by; u.n[path] == 0 {
+		delete(u.n, path)
+		return 0
+	}
+	return u.n[path]
+}
+
 // prepare makes the file if need be, connects to it, and brings it up to date.
-// The lock is held.
-func (l *Ledger) prepare(ctx context.Context, steps []migration) (err error) {
-	if err := l.look(); errors.Is(err, fs.ErrNotExist) {
-		if err := l.create(ctx, steps); err != nil {
-			return err
-		}
-	} else if err != nil {
+// first: this process does not have it open. The lock is held.
+func (l *Ledger) prepare(ctx context.Context, steps []migration, first bool) (err error) {
+	if first {
+		err = l.look()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = l.create(ctx, steps)
+	}
+	if err != nil {
 		return err
 	}
 	// The journal of savepoints would be a file else, written to for each.

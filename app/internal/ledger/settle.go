@@ -76,7 +76,10 @@ func (l *Ledger) Settle(ctx context.Context, id string, cost sandbox.Cost, at ti
 		if spent > o.Hold {
 			t.w.l.log.Warn("settled for more than was held", "order", id, "held", int64(o.Hold), "settled", int64(spent))
 		}
-		return t.do("UPDATE idempotency SET expires_at = max(created_at, ?) + ? WHERE order_id = ?", stamp(at), int64(keyLife), id)
+		if err := t.do("UPDATE idempotency SET expires_at = max(created_at, ?) + ? WHERE order_id = ?", stamp(at), int64(keyLife), id); err != nil {
+			return err
+		}
+		return t.do("DELETE FROM idempotency WHERE expires_at > 0 AND expires_at <= ?", stamp(t.now))
 	})
 }
 
