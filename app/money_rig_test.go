@@ -28,6 +28,7 @@ type till struct {
 	t     *testing.T
 	dir   string
 	clock clockwork.Clock
+	wall  *wall // the same one, to be set
 	cloud *countingCloud
 	gate  *gate
 	stop  func()
@@ -38,8 +39,8 @@ func ring(t *testing.T, test func(t *testing.T, r *till)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC))) // prices are not known of earlier days
-		clock := clockwork.NewRealClock()
-		r := &till{t: t, dir: t.TempDir(), clock: clock, cloud: newCountingCloud(clock)}
+		clock := &wall{Clock: clockwork.NewRealClock()}
+		r := &till{t: t, dir: t.TempDir(), clock: clock, wall: clock, cloud: newCountingCloud(clock)}
 		r.open()
 		defer func() { r.stop() }()
 		test(t, r)
@@ -301,8 +302,12 @@ func (c *countingCloud) to(id string, state sandbox.State) error {
 	return nil
 }
 
-func (c *countingCloud) Suspend(_ context.Context, id string) error { return c.to(id, sandbox.Suspended) }
-func (c *countingCloud) Resume(_ context.Context, id string) error  { return c.to(id, sandbox.Running) }
+func (c *countingCloud) Suspend(_ context.Context, id string) error {
+	return c.to(id, sandbox.Suspended)
+}
+
+func (c *countingCloud) Resume(_ context.Context, id string) error { return c.to(id, sandbox.Running) }
+
 func (c *countingCloud) Terminate(_ context.Context, id string) error {
 	return c.to(id, sandbox.Terminated)
 }
@@ -430,4 +435,9 @@ func (c *countingCloud) ended(id string) bool {
 // overLocked reports whether a VM has ended, be it that nobody has looked yet.
 func (c *countingCloud) overLocked(vm *fleet.VM) bool {
 	return vm.State == sandbox.Terminated || !c.clock.Now().Before(vm.StartedAt.Add(vm.Life))
+}
+
+// newVM is one that nobody of ours has made.
+func newVM(r *till) *fleet.VM {
+	return &fleet.VM{ID: "vm-9", Image: r.cloud.image.ARN, Version: "1.0", State: sandbox.Running, Life: 8 * time.Hour, StartedAt: r.clock.Now()}
 }
