@@ -50,35 +50,45 @@ func ring(t *testing.T, test func(t *testing.T, r *till)) {
 // open starts an engine on what the last one left.
 func (r *till) open() {
 	r.t.Helper()
-	dirs := paths.Dirs{Config: filepath.Join(r.dir, "config"), State: filepath.Join(r.dir, "state")}
+	var err error
+	if r.gate, r.stop, err = openTill(r.dir, r.clock, r.cloud, func(m fleet.Meter) fleet.Meter { return m }); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// openTill starts an engine over what is in a folder. The fleet has the meter
+// that meter makes of the books.
+func openTill(dir string, clock clockwork.Clock, cloud fleet.Cloud, meter func(fleet.Meter) fleet.Meter) (*gate, func(), error) {
+	dirs := paths.Dirs{Config: filepath.Join(dir, "config"), State: filepath.Join(dir, "state")}
 	for _, dir := range []string{dirs.Config, dirs.State} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			r.t.Fatal(err)
+			return nil, nil, err
 		}
 	}
 	log := slog.New(slog.DiscardHandler)
 	secrets, err := newSecretFiles(filepath.Join(dirs.State, "keys"))
 	if err != nil {
-		r.t.Fatal(err)
+		return nil, nil, err
 	}
-	b := openBooks(r.t.Context(), dirs, r.clock, log)
-	open := func(context.Context, sandbox.Profile, bool) (fleet.Cloud, error) { return r.cloud, nil }
-	f, err := fleet.New(fleet.Config{Open: open, Keeps: func(string) bool { return true }, Store: b.store(), Secrets: secrets, Meter: b, Clock: r.clock, Log: log})
+	b := openBooks(context.Background(), dirs, clock, log)
+	open := func(context.Context, sandbox.Profile, bool) (fleet.Cloud, error) { return cloud, nil }
+	f, err := fleet.New(fleet.Config{
+		Open: open, Keeps: func(string) bool { return true }, Store: b.store(), Secrets: secrets, Meter: meter(b), Clock: clock, Log: log,
+	})
 	if err != nil {
-		r.t.Fatal(err)
+		return nil, nil, err
 	}
 	b.fleet = f
-	a := &App{cfg: Config{Clock: r.clock, Log: log, Version: "test"}, fleet: f, books: b, connections: connections{settings.Open(dirs.Config)}}
-	r.gate = &gate{&engine{f, a}, b, open}
+	a := &App{cfg: Config{Clock: clock, Log: log, Version: "test"}, fleet: f, books: b, connections: connections{settings.Open(dirs.Config)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { f.Serve(ctx) })
 	work.Go(func() { b.serve(ctx) })
-	r.stop = sync.OnceFunc(func() {
+	return &gate{&engine{f, a}, b, open}, sync.OnceFunc(func() {
 		cancel()
 		work.Wait()
 		b.close()
-	})
+	}), nil
 }
 
 func (r *till) restart() {
