@@ -50,6 +50,9 @@ type Config struct {
 	// Lend is called before each call that needs the sandbox of its lease. Nil:
 	// the lease is there.
 	Lend func(ctx context.Context)
+	// Failed is told what a call has failed with, before that is put in words. Nil:
+	// nobody is.
+	Failed func(ctx context.Context, err error)
 	// Alerts says how answers tell of what went wrong in the last day.
 	Alerts Alerts
 	// Spec is what a new sandbox is, where a call says nothing else.
@@ -201,6 +204,9 @@ func add[In sized, Out any](s *set, srv *bridge.Server, name string, hints bridg
 			tr.close()
 			if err != nil {
 				err = s.inTurn(ctx, call, err)
+				if s.Failed != nil {
+					s.Failed(ctx, err)
+				}
 			}
 			if err != nil {
 				err = s.explain(err)

@@ -27,6 +27,7 @@ type gate struct {
 
 	mu     sync.Mutex
 	cached map[[sha256.Size]byte]admission // by digest: tokens are not kept
+	until  map[string]time.Time            // by grant: when it may call again
 }
 
 type admission struct {
@@ -68,7 +69,7 @@ func (g *gate) check(ctx context.Context, token string) (context.Context, error)
 	g.mu.Unlock()
 	if ok && time.Since(known.at) < cacheFor {
 		in.grant = known.grant
-		return context.WithValue(ctx, admittedKey{}, in), nil
+		return g.admit(ctx, in)
 	}
 	asking, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
@@ -79,7 +80,43 @@ func (g *gate) check(ctx context.Context, token string) (context.Context, error)
 		return nil, g.explain(err)
 	}
 	g.remember(digest, in.grant)
+	return g.admit(ctx, in)
+}
+
+// admit lets in a request of a grant that is known, unless the grant calls too
+// often.
+func (g *gate) admit(ctx context.Context, in admitted) (context.Context, error) {
+	g.mu.Lock()
+	wait := time.Until(g.until[in.grant.ID])
+	if wait <= 0 {
+		delete(g.until, in.grant.ID)
+	}
+	g.mu.Unlock()
+	if wait > 0 {
+		return nil, g.explain(&sandbox.Error{Code: sandbox.RateLimited, Msg: "too many calls", Retryable: true, RetryAfter: wait})
+	}
 	return context.WithValue(ctx, admittedKey{}, in), nil
+}
+
+// kindHTTP is what the engine counts calls over HTTP as, in the details of its
+// refusals. It counts other things, which say nothing of the next request.
+const kindHTTP = "http"
+
+// failed takes in what the call of ctx has failed with. A grant whose calls are
+// too many is kept out until it may call again, and its requests are not even
+// read.
+func (g *gate) failed(ctx context.Context, err error) {
+	e := sandbox.ToError(err)
+	a, ok := admittedAs(ctx)
+	if !ok || e.Code != sandbox.RateLimited || e.Details["kind"] != kindHTTP || e.RetryAfter <= 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.until == nil {
+		g.until = map[string]time.Time{}
+	}
+	g.until[a.grant.ID] = time.Now().Add(e.RetryAfter)
 }
 
 func (g *gate) forget(digest [sha256.Size]byte) {
@@ -102,8 +139,8 @@ func (g *gate) remember(digest [sha256.Size]byte, grant sandbox.Grant) {
 
 // bearer is the way in.
 func (s *service) bearer(explain func(error) error) bridge.Bearer {
-	g := &gate{authorize: s.engine.Authorize, explain: explain}
-	return bridge.Bearer{Realm: "arenero", Secret: secretPrefix, Check: g.check, Log: func(err error) {
+	s.gate.explain = explain
+	return bridge.Bearer{Realm: "arenero", Secret: secretPrefix, Check: s.gate.check, Log: func(err error) {
 		if e, ok := errors.AsType[*bridge.Error](err); ok {
 			s.log.Warn("tokens can't be checked", "code", e.Code)
 			return

@@ -351,6 +351,19 @@ func TestR72_KilledCloudIsReportedThenReplaced(t *testing.T) {
 		defer h.mu.Unlock()
 		return strings.Contains(strings.Join(h.notes, "\n"), "begun")
 	})
+	killCloud(t, dir)
+	if r := h.result(to); !r.IsError || r.Data["code"] != "sandbox_gone" {
+		t.Errorf("the call in flight: %+v", r)
+	}
+	r := h.call("run_command", args{"cmd": "echo again"})
+	if r.IsError || r.Data["stdout"] != "again\n" || !strings.Contains(r.text(), "is gone, and this is a new one") {
+		t.Errorf("the next call: %+v", r)
+	}
+}
+
+// killCloud kills the local cloud of a home, and what is in it.
+func killCloud(t *testing.T, dir string) {
+	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "state", "cloud", "running.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -361,12 +374,5 @@ func TestR72_KilledCloudIsReportedThenReplaced(t *testing.T) {
 	}
 	if err := syscall.Kill(running.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
-	}
-	if r := h.result(to); !r.IsError || r.Data["code"] != "sandbox_gone" {
-		t.Errorf("the call in flight: %+v", r)
-	}
-	r := h.call("run_command", args{"cmd": "echo again"})
-	if r.IsError || r.Data["stdout"] != "again\n" || !strings.Contains(r.text(), "is gone, and this is a new one") {
-		t.Errorf("the next call: %+v", r)
 	}
 }

@@ -129,9 +129,28 @@ type reply struct {
 }
 
 type result struct {
-	Content []struct{ Type, Text, Data, MIMEType string }
-	Data    map[string]any `json:"structuredContent"`
+	Content []struct{ Type, Text, Data, MIMEType string } // but for the alerts
+	Data    map[string]any                                `json:"structuredContent"`
 	IsError bool
+	Alerts  string `json:"-"` // what the answer ends with: it has nothing to do with the call
+}
+
+// UnmarshalJSON tells the alerts from the rest.
+func (r *result) UnmarshalJSON(raw []byte) error {
+	type plain result
+	if err := json.Unmarshal(raw, (*plain)(r)); err != nil {
+		return err
+	}
+	var more struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if err := json.Unmarshal(raw, &more); err != nil {
+		return err
+	}
+	if last := len(r.Content) - 1; more.Meta["arenero/alerts"] != nil && last >= 0 {
+		r.Alerts, r.Content = r.Content[last].Text, r.Content[:last]
+	}
+	return nil
 }
 
 func (r result) text() string {

@@ -26,6 +26,7 @@ type service struct {
 	own    *lease          // of whoever comes without a token
 	tokens *leases         // of those who come with one
 	may    standing        // of the former
+	gate   *gate           // for the latter
 }
 
 func newService(st *settings, path string, log *slog.Logger) *service {
@@ -34,6 +35,7 @@ func newService(st *settings, path string, log *slog.Logger) *service {
 	s.look = control.NewClient(path)
 	s.own = newLease(sandbox.Lease{Connection: st.connection, Parent: parent(), Spec: st.spec}, s.engine, log)
 	s.tokens = newLeases(func() *lease { return newLease(sandbox.Lease{Spec: st.spec}, s.engine, log) })
+	s.gate = &gate{authorize: s.engine.Authorize}
 	s.may.ask = func(ctx context.Context) (sandbox.Grant, error) {
 		ctx, _ = sandbox.WithCall(ctx, s.caller())
 		return s.look.Authorize(ctx)
@@ -97,7 +99,7 @@ func (s *service) server(cfg bridge.Config) (srv *bridge.Server, set *tools.Set,
 	}
 	set, err = tools.New(tools.Config{
 		Engine: s.engine, Who: s.who, Authorize: s.look.Authorize, Spec: s.st.spec,
-		Texts: tx, Toolsets: s.st.toolsets, Alerts: s.st.alerts, Log: s.log, Lend: s.lend,
+		Texts: tx, Toolsets: s.st.toolsets, Alerts: s.st.alerts, Log: s.log, Lend: s.lend, Failed: s.gate.failed,
 	})
 	if err != nil {
 		return nil, nil, err

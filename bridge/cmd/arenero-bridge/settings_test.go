@@ -288,10 +288,11 @@ func TestR81_R82_R89_RX4_Arguments(t *testing.T) {
 		want arguments
 		bad  string // in the message
 	}{
-		{nil, arguments{host: "127.0.0.1", port: 8000}, ""},
-		{[]string{"--http"}, arguments{http: true, host: "127.0.0.1", port: 8000}, ""},
-		{[]string{"--http", "--host", "192.168.1.7", "--port=9"}, arguments{http: true, host: "192.168.1.7", port: 9}, ""},
-		{[]string{"--port", "0", "--http", "--host", "[::1]"}, arguments{http: true, host: "::1"}, ""},
+		{nil, arguments{auth: authNone, host: "127.0.0.1", port: 8000}, ""},
+		{[]string{"--http"}, arguments{http: true, auth: authNone, host: "127.0.0.1", port: 8000}, ""},
+		{[]string{"--http", "--host", "192.168.1.7", "--port=9"}, arguments{http: true, auth: authNone, host: "192.168.1.7", port: 9}, ""},
+		{[]string{"--port", "0", "--http", "--host", "[::1]"}, arguments{http: true, auth: authNone, host: "::1"}, ""},
+		{[]string{"--auth=token", "--http"}, arguments{http: true, auth: authToken, host: "127.0.0.1", port: 8000}, ""},
 		{[]string{"--host", "127.0.0.1"}, arguments{}, "--http"},
 		{[]string{"--port", "1"}, arguments{}, "--http"},
 		{[]string{"--http", "--host", "0.0.0.0"}, arguments{}, "--host"},
@@ -331,6 +332,31 @@ func TestR19_FlagsSelectTheTransportAlone(t *testing.T) {
 	for _, flag := range []string{"--template", "--template-version", "--execution-role-arn", "--timeout", "--idle", "--log-level", "--region", "--profile", "--lang", "--toolsets"} {
 		if _, err := parse([]string{flag, "x"}, assets.Load(assets.English)); err == nil {
 			t.Errorf("%s is taken", flag)
+		}
+	}
+}
+
+func TestAuthAndAlerts(t *testing.T) {
+	st, err := read(t, vars{})
+	if err != nil || st.auth != authNone || st.alerts != "" {
+		t.Errorf("defaults: %+v, %v", st, err)
+	}
+	st, err = read(t, vars{"ARENERO_ALERTS": "Once"}, "--http", "--auth", "token")
+	if err != nil || st.auth != authToken || !st.http || st.alerts != tools.AlertsOnce {
+		t.Errorf("chosen: %+v, %v", st, err)
+	}
+	for _, tt := range []struct {
+		vars vars
+		args []string
+		name string // in the message
+	}{
+		{vars{}, []string{"--auth", "token"}, "--http"},
+		{vars{}, []string{"--http", "--auth", "password"}, "--auth"},
+		{vars{}, []string{"--http", "--auth"}, "--auth"},
+		{vars{"ARENERO_ALERTS": "never"}, nil, "ARENERO_ALERTS"},
+	} {
+		if _, err := read(t, tt.vars, tt.args...); err == nil || !strings.Contains(err.Error(), tt.name) {
+			t.Errorf("%v %v: %v", tt.vars, tt.args, err)
 		}
 	}
 }
