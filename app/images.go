@@ -155,7 +155,7 @@ func (c *cloud) Image(ctx context.Context, template, version string) (fleet.Imag
 		if ctx.Err() != nil {
 			return fleet.Image{}, err
 		}
-		c.log.Warn("size of an image not known", "err", err)
+		c.log.Warn("size of an image not known", "code", string(sandbox.CodeOf(err)))
 		return fleet.Image{ARN: arn, Version: version}, nil
 	}
 	c.known.keep(have)
@@ -279,7 +279,7 @@ func (c *cloud) templates(ctx context.Context) ([]sandbox.Template, error) {
 		have, known := c.known.size(t.ARN, t.Version)
 		if !known {
 			if have, err = c.measure(ctx, t.ARN, t.Version); err != nil {
-				c.log.Warn("size of an image not known", "err", err)
+				c.log.Warn("size of an image not known", "code", string(sandbox.CodeOf(err)))
 				continue
 			}
 			c.known.keep(have)
