@@ -43,6 +43,7 @@ type Host struct {
 // A State is all that a tray goes by.
 type State struct {
 	Link     Link
+	Why      *sandbox.Error   // of a lost link, if there is more to say
 	Snapshot sandbox.Snapshot // the last one; that of an engine that is lost tells what there was
 	Settled  *sandbox.Micro   // of what ended today; nil is not known
 	Hosts    []Host           // that are on this computer

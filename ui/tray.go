@@ -146,7 +146,11 @@ func (t *tray) spent() (sandbox.Micro, bool) {
 func (t *tray) alerts() []Item {
 	var out []Item
 	if t.state.Link == Lost {
-		out = append(out, Item{ID: "lost", Label: t.tx.Get("tray.lost.why"), Disabled: true})
+		why := t.tx.Get("tray.lost.why")
+		if t.state.Why != nil {
+			why = t.explain(t.state.Why)
+		}
+		out = append(out, Item{ID: "lost", Label: why, Disabled: true})
 	}
 	for _, r := range t.state.Snapshot.Profiles {
 		if !refused(r) || t.lost() {

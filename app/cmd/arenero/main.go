@@ -45,6 +45,7 @@ type commands struct {
 	Profiles   profilesCommand   `cmd:"" group:"Apps"`
 	Keychain   keychainCommand   `cmd:"" group:"Apps"`
 	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero"`
+	Tray       trayCommand       `cmd:"" group:"Arenero"`
 	Engine     engineCommand     `cmd:"" group:"Arenero"`
 	Cloud      cloudCommand      `cmd:"" group:"Arenero"`
 	Logs       logsCommand       `cmd:"" group:"Arenero"`

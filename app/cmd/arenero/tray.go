@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/filelock"
+	"github.com/arenero/arenero/app/internal/hostconf"
+	"github.com/arenero/arenero/app/internal/paths"
+	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/tray"
+)
+
+type trayCommand struct {
+	QuietHours quietHours `name:"quiet-hours" placeholder:"HH:MM-HH:MM" env:"ARENERO_QUIET_HOURS"`
+	Verbose    bool       `short:"v"`
+}
+
+// quietHours are hours on a command line.
+type quietHours struct{ ui.Hours }
+
+// Decode reads the flag.
+func (q *quietHours) Decode(ctx *kong.DecodeContext) error {
+	s := fmt.Sprint(ctx.Scan.Pop().Value)
+	h, err := ui.ParseHours(s)
+	if err != nil {
+		return failure("cli.tray.hours", "value", s)
+	}
+	q.Hours = h
+	return nil
+}
+
+// Run is "arenero tray".
+func (c *trayCommand) Run() error {
+	ctx, stop := interruptible()
+	defer stop()
+	window, err := control.Beside("arenero-window")
+	if err != nil {
+		return err
+	}
+	lock, err := alone()
+	if errors.Is(err, filelock.ErrTaken) {
+		if tray.OpenWindow(window) != nil {
+			fmt.Println(say("cli.tray.runs"))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	file, err := app.OpenLog("tray.log")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var handler slog.Handler = slog.NewTextHandler(file, nil)
+	if c.Verbose {
+		handler = slog.NewMultiHandler(handler, slog.NewTextHandler(os.Stderr, nil))
+	}
+	log := slog.New(handler)
+	slog.SetDefault(log.With("part", "panel")) // of libraries that have no logger
+	// Whoever reads standard error may go, and that ends nothing.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return c.serve(ctx, log, window)
+}
+
+// alone takes the place of the one tray of this user.
+func alone() (*filelock.Lock, error) {
+	dirs, err := paths.Find()
+	if err != nil {
+		return nil, err
+	}
+	if err := paths.Private(dirs.State); err != nil {
+		return nil, err
+	}
+	return filelock.Try(filepath.Join(dirs.State, "tray.lock"))
+}
+
+// serve shows the icon, and is the engine too unless one runs.
+func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string) error {
+	path, err := control.Path()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	engine, err := c.engine(ctx, log)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find own program: %w", err)
+	}
+	client := control.NewClient(path)
+	client.Patience = tray.Patience
+	defer client.Close()
+	err = tray.Run(ctx, tray.Config{
+		Client: client, Texts: trayTexts, Explain: message, Hosts: trayHosts{}, Launch: control.Launcher(),
+		Program: program, Window: window, Quiet: c.QuietHours.Hours, Log: log,
+	})
+	client.Close()
+	if !errors.Is(err, tray.ErrSessionOver) {
+		cancel()
+	} else if err = nil; ctx.Err() == nil {
+		log.Info("the session is over: there is no icon any more")
+	}
+	// Without a session an engine ends once nobody needs it.
+	return cmp.Or(err, <-engine)
+}
+
+// engine starts an engine in this process, and returns where its end is told. If
+// one runs already, its own end is none of ours.
+func (c *trayCommand) engine(ctx context.Context, log *slog.Logger) (<-chan error, error) {
+	ended := make(chan error, 1)
+	file, err := app.OpenLog("engine.log")
+	if err != nil {
+		return nil, err
+	}
+	engine, err := (&engineCommand{Started: true, IdleExit: idleExit(defaultIdle)}).open(ctx, slog.New(slog.NewTextHandler(file, nil)))
+	if errors.Is(err, app.ErrRunning) {
+		file.Close()
+		ended <- nil
+		return ended, nil
+	}
+	if err != nil {
+		file.Close()
+		log.Error("engine does not start", "err", err)
+		return nil, err
+	}
+	go func() {
+		defer file.Close()
+		err := engine.Run(ctx)
+		if err != nil {
+			log.Error("engine failed", "err", err)
+		}
+		ended <- err
+	}()
+	return ended, nil
+}
+
+// trayTexts are those of the tray, in the language that the user has chosen now.
+func trayTexts() assets.Texts { return assets.Load(language(), ui.Texts) }
+
+// trayHosts are the apps of this computer, for the menu.
+type trayHosts struct{}
+
+const hostsWithin = time.Minute
+
+// List finds those that are installed, or have an entry of ours.
+func (trayHosts) List(ctx context.Context) ([]ui.Host, error) {
+	ctx, cancel := context.WithTimeout(ctx, hostsWithin)
+	defer cancel()
+	s, err := openHosts(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []ui.Host
+	for _, h := range s.All() {
+		status, err := s.Status(ctx, h, "")
+		if err != nil {
+			return out, s.explain(h.ID, err)
+		}
+		if row := s.row(status); row.Installed || len(row.Entries) > 0 {
+			out = append(out, ui.Host{ID: h.ID, Title: h.Title, Connected: row.Connected})
+		}
+	}
+	return out, nil
+}
+
+// Connect gives a host its usual entry.
+func (trayHosts) Connect(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, hostsWithin)
+	defer cancel()
+	s, err := openHosts(ctx, false)
+	if err != nil {
+		return err
+	}
+	h, err := hostconf.ByID(id)
+	if err == nil {
+		_, err = s.Install(ctx, h, app.HostEntry{}, false)
+	}
+	return s.explain(id, err)
+}

@@ -1,0 +1,137 @@
+package tray
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A system is what the choice of a program depends on.
+type system struct {
+	os   string
+	env  func(string) string
+	find func(program string) (path string, err error)
+}
+
+func thisSystem() system { return system{runtime.GOOS, os.Getenv, exec.LookPath} }
+
+var (
+	errNoTerminal  = errors.New("no terminal program")
+	errNoClipboard = errors.New("no program that copies")
+)
+
+// ErrNoWindow means that the program with the windows is not installed.
+var ErrNoWindow = errors.New("the program with the windows is not there")
+
+// terminals are those that Linux desktops have, with what goes in front of a
+// command. What the user or the distribution has chosen goes first.
+var terminals = []struct {
+	name string
+	args []string
+}{
+	{"x-terminal-emulator", []string{"-e"}},
+	{"ptyxis", []string{"--new-window", "--"}},
+	{"kgx", []string{"-e"}},
+	{"gnome-terminal", []string{"--"}},
+	{"konsole", []string{"-e"}},
+	{"xfce4-terminal", []string{"-x"}},
+	{"mate-terminal", []string{"-x"}},
+	{"lxterminal", []string{"-e"}},
+	{"alacritty", []string{"-e"}},
+	{"kitty", nil},
+	{"foot", nil},
+	{"wezterm", []string{"start", "--"}},
+	{"xterm", []string{"-e"}},
+}
+
+// terminalCommand is a command line that opens a terminal with argv in it.
+func terminalCommand(s system, argv []string) ([]string, error) {
+	switch s.os {
+	case "darwin":
+		// Terminal takes one line for a shell, in a string of AppleScript.
+		var words []string
+		for _, a := range argv {
+			words = append(words, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
+		}
+		line := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace("exec " + strings.Join(words, " "))
+		return []string{
+			"/usr/bin/osascript", "-e", `tell application "Terminal" to do script "` + line + `"`, "-e", `tell application "Terminal" to activate`,
+		}, nil
+	case "windows":
+		if path, err := s.find("wt.exe"); err == nil {
+			return append([]string{path, "new-tab", "--"}, argv...), nil
+		}
+		// A console program that is started without a console gets one of its own.
+		return argv, nil
+	}
+	for _, t := range terminals {
+		if path, err := s.find(t.name); err == nil {
+			return append(append([]string{path}, t.args...), argv...), nil
+		}
+	}
+	return nil, errNoTerminal
+}
+
+// clipCommand is a command line that copies what comes in.
+func clipCommand(s system) ([]string, error) {
+	var choices [][]string
+	switch {
+	case s.os == "darwin":
+		choices = [][]string{{"pbcopy"}}
+	case s.os == "windows":
+		choices = [][]string{{"clip.exe"}}
+	case s.env("WAYLAND_DISPLAY") != "":
+		choices = [][]string{{"wl-copy"}, {"xclip", "-selection", "clipboard"}, {"xsel", "--clipboard", "--input"}}
+	default:
+		choices = [][]string{{"xclip", "-selection", "clipboard"}, {"xsel", "--clipboard", "--input"}, {"wl-copy"}}
+	}
+	for _, c := range choices {
+		if path, err := s.find(c[0]); err == nil {
+			return append([]string{path}, c[1:]...), nil
+		}
+	}
+	return nil, errNoClipboard
+}
+
+// clip copies a text.
+func clip(ctx context.Context, s system, text string) error {
+	argv, err := clipCommand(s)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin = strings.NewReader(text)
+	if err := cmd.Run(); err != nil { // such programs leave one of theirs behind, and end
+		return fmt.Errorf("%s: %w", filepath.Base(argv[0]), err)
+	}
+	return nil
+}
+
+// OpenWindow starts the program with the windows, which shows those that are
+// open already if it runs.
+func OpenWindow(program string) error {
+	if program == "" {
+		return ErrNoWindow
+	}
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		return ErrNoWindow
+	}
+	return start([]string{program})
+}
+
+// start starts a program that outlives this one.
+func start(argv []string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.SysProcAttr = apart()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", filepath.Base(argv[0]), err)
+	}
+	go cmd.Wait() // or it would stay behind as a zombie
+	return nil
+}

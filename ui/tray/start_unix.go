@@ -1,0 +1,8 @@
+//go:build unix
+
+package tray
+
+import "syscall"
+
+// apart has a process live on when ours ends.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
