@@ -67,7 +67,7 @@ func (g *gate) create(ctx context.Context, p pass, spec sandbox.Spec) (sandbox.S
 	}
 	r := request{given: spec.Asked || spec.Timeout != 0 && p.caller.Tool == "" && p.caller.Token == "", template: spec.Template, credential: p.credential}
 	ask := fleet.Ask{
-		Key: spec.Key, Grant: spec.Grant, Profile: spec.Profile.Name, Host: "", Name: spec.Name, Image: fleet.Image{Version: spec.Version},
+		Key: spec.Key, Grant: spec.Grant, Profile: spec.Profile.Name, Host: g.app.connections.host(p.caller.Connection), Name: spec.Name, Image: fleet.Image{Version: spec.Version},
 		Life: spec.Timeout, Idle: spec.Idle, At: a.clock.Now(),
 	}
 	if spec.IdempotencyKey != "" {

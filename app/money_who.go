@@ -89,6 +89,19 @@ func (a *books) ofToken(ctx context.Context, token sandbox.Secret) (sandbox.Gran
 	return g, c, err
 }
 
+// host is the app that has a connection, or "".
+func (c connections) host(connection string) string {
+	if connection == "" {
+		return ""
+	}
+	s, err := c.file.Read()
+	if err != nil { // whatever needs the settings says so
+		return ""
+	}
+	conn, _ := s.Find(connection)
+	return conn.Host
+}
+
 // A pass is who makes a request, once it is known.
 type pass struct {
 	grant      sandbox.Grant

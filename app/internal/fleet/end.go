@@ -155,7 +155,34 @@ func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
 			return ctx.Err()
 		}
 	}
+	f.awaitSettledLocked(ctx, b)
 	return nil
+}
+
+// settledWithin is how long whoever ends a sandbox waits for its account.
+const settledWithin = 2 * time.Second
+
+// awaitSettledLocked gives the account of b a moment, so that who ended it finds
+// what was held given back.
+func (f *Fleet) awaitSettledLocked(ctx context.Context, b *box) {
+	timer := f.clock.NewTimer(settledWithin)
+	defer timer.Stop()
+	for b.closing && !f.closed {
+		changed := f.changed
+		f.mu.Unlock()
+		over := false
+		select {
+		case <-changed:
+		case <-timer.Chan():
+			over = true
+		case <-ctx.Done():
+			over = true
+		}
+		f.mu.Lock()
+		if over {
+			return
+		}
+	}
 }
 
 // partLocked takes b from its leases. All but that of by are told so by their

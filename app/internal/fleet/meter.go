@@ -76,6 +76,30 @@ func (f *Fleet) reserve(ctx context.Context, b *box, image Image) error {
 	return f.cfg.Meter.Reserve(ctx, a)
 }
 
+// count has a sandbox counted that lives already: one that an earlier version
+// made, which counted nothing. That can't be refused any more.
+func (f *Fleet) count(ctx context.Context, b *box, cloud Cloud) {
+	f.mu.Lock()
+	counted := b.Size > 0
+	image, version := cmp.Or(b.Image, b.Request.Image), cmp.Or(b.Version, b.Request.Version)
+	f.mu.Unlock()
+	if f.cfg.Meter == nil || counted {
+		return
+	}
+	known, err := cloud.Image(ctx, image, version)
+	if err == nil {
+		err = f.reserve(ctx, b, known)
+	}
+	if err != nil {
+		f.log.Warn("sandbox not counted", "sandbox", b.ID, "err", b.unnamed(err))
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b.Size = known.SizeMiB
+	f.noteLocked(b)
+}
+
 func (f *Fleet) creating(b *box) error {
 	if f.cfg.Meter == nil {
 		return nil

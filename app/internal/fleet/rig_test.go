@@ -21,6 +21,7 @@ type rig struct {
 	clock clock
 	cloud *fakeCloud
 	store *memory
+	meter *fakeMeter // nil: nothing is counted
 	fleet *fleet.Fleet
 	stop  func()
 	calls int
@@ -53,7 +54,7 @@ func newRig(t *testing.T) *rig {
 // open starts a fleet on what the last one left.
 func (r *rig) open() {
 	r.t.Helper()
-	f, err := fleet.New(fleet.Config{
+	cfg := fleet.Config{
 		Open: func(context.Context, sandbox.Profile, bool) (fleet.Cloud, error) {
 			r.cloud.mu.Lock()
 			defer r.cloud.mu.Unlock()
@@ -63,7 +64,11 @@ func (r *rig) open() {
 			return r.cloud, nil
 		},
 		Store: r.store, Secrets: keys{r.store}, Clock: r.clock,
-	})
+	}
+	if r.meter != nil {
+		cfg.Meter = r.meter
+	}
+	f, err := fleet.New(cfg)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -177,6 +177,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 	if err != nil {
 		return err
 	}
+	f.count(ctx, b, cloud)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b.cloud, b.agent = cloud, agent
