@@ -61,10 +61,14 @@ func (a *books) byDay(ctx context.Context, profile string, since time.Time) (map
 	}
 }
 
-// RefreshPrices asks AWS for its prices, as a profile of the owner may.
+// RefreshPrices asks AWS for its prices, as a profile of the owner may. Without
+// one it tells which prices are used.
 func (g *gate) RefreshPrices(ctx context.Context, profile string) (control.PriceTable, error) {
 	if err := g.steward(ctx); err != nil {
 		return control.PriceTable{}, err
+	}
+	if profile == "" {
+		return g.books.priceTable(g.books.clock.Now()), nil
 	}
 	own, err := g.app.accounts.find(profile)
 	if err != nil {
@@ -89,6 +93,11 @@ func (g *gate) RefreshPrices(ctx context.Context, profile string) (control.Price
 	}
 	a.log.Info("prices of AWS taken over", "version", sheet.Version, "partial", partial)
 	a.loadPrices()
+	return a.priceTable(now), nil
+}
+
+// priceTable tells which prices are used.
+func (a *books) priceTable(now time.Time) control.PriceTable {
 	t := a.table()
 	out := control.PriceTable{Version: t.Version(), Regions: t.Regions(now), Stale: len(t.Stale(now)) > 0}
 	for _, region := range out.Regions {
@@ -96,5 +105,5 @@ func (g *gate) RefreshPrices(ctx context.Context, profile string) (control.Price
 			out.Sourced = max(out.Sourced, row.Sourced.UTC().Format(time.DateOnly))
 		}
 	}
-	return out, nil
+	return out
 }

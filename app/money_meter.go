@@ -235,9 +235,13 @@ func (a *books) Ended(key string, why sandbox.EndReason, at time.Time) error {
 	case sandbox.EndExpired, sandbox.EndCut, sandbox.EndFailed, sandbox.EndCloud, sandbox.EndVanished, sandbox.EndBudget, sandbox.EndOther:
 		severity = sandbox.SeverityWarn // nobody asked for it
 	}
+	amount := "settled_micro"
+	if o.Local {
+		amount = "would_micro"
+	}
 	a.emit(sandbox.Event{
 		ID: "ended:" + key, Kind: sandbox.EventEnded, Severity: severity, Grant: o.Grant, Subject: cmp.Or(o.Sandbox, key),
-		Data: map[string]any{"reason": string(why), "name": o.Name, "settled_micro": int64(cost.Total)},
+		Data: map[string]any{"reason": string(why), "name": o.Name, amount: int64(cost.Total)},
 	})
 	return nil
 }

@@ -126,8 +126,8 @@ func (g *gate) Tokens(ctx context.Context, name string) ([]control.Token, error)
 	return out, nil
 }
 
-// EditToken changes what a grant allows. Its account, its secrets and its end
-// stay as they are.
+// EditToken changes what a grant allows, and when it expires if it says so. Its
+// account and its secrets stay as they are.
 func (g *gate) EditToken(ctx context.Context, want sandbox.Grant) (sandbox.Grant, error) {
 	if err := g.steward(ctx); err != nil {
 		return sandbox.Grant{}, err
@@ -140,7 +140,10 @@ func (g *gate) EditToken(ctx context.Context, want sandbox.Grant) (sandbox.Grant
 	var raised []string
 	changed, err := a.ledger.ModifyGrant(ctx, old.ID, func(have *sandbox.Grant) error {
 		was := *have
-		want.ID, want.CreatedAt, want.RevokedAt, want.NotBefore, want.ExpiresAt, want.Disabled = was.ID, was.CreatedAt, was.RevokedAt, was.NotBefore, was.ExpiresAt, was.Disabled
+		want.ID, want.CreatedAt, want.RevokedAt, want.NotBefore, want.Disabled = was.ID, was.CreatedAt, was.RevokedAt, was.NotBefore, was.Disabled
+		if want.ExpiresAt.IsZero() {
+			want.ExpiresAt = was.ExpiresAt
+		}
 		if was.ID == sandbox.GrantOwner {
 			want.Name, want.Scopes = was.Name, was.Scopes
 		} else if err := grant.Validate(want, a.clock.Now()); err != nil {

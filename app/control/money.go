@@ -285,8 +285,8 @@ func (c *Client) Tokens(ctx context.Context, name string) ([]Token, error) {
 	return ask[[]Token](ctx, c, moneyTokens, name, always)
 }
 
-// EditToken changes what the grant with the id of g allows. Its account, its
-// secrets and its end stay as they are.
+// EditToken changes what the grant with the id of g allows, and when it expires
+// unless that is zero. Its account and its secrets stay as they are.
 func (c *Client) EditToken(ctx context.Context, g sandbox.Grant) (sandbox.Grant, error) {
 	return ask[sandbox.Grant](ctx, c, moneyEdit, g, always)
 }
@@ -344,7 +344,8 @@ func (c *Client) Bill(ctx context.Context, q BillQuery) ([]sandbox.BillDay, erro
 	return ask[[]sandbox.BillDay](ctx, c, moneyBill, q, ifUnsent)
 }
 
-// RefreshPrices has the engine ask AWS for its prices, as a profile may.
+// RefreshPrices has the engine ask AWS for its prices, as a profile may. Without
+// one it asks nobody, and tells which prices are used.
 func (c *Client) RefreshPrices(ctx context.Context, profile string) (PriceTable, error) {
 	return ask[PriceTable](ctx, c, moneyPrices, profile, always)
 }
