@@ -206,8 +206,30 @@ func tell(err error, inJSON bool) {
 	fmt.Fprintln(os.Stderr, "arenero:", message(err))
 }
 
+// writeJSON writes a line of JSON. What a terminal would obey is escaped in it.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	text := b.String()
+	if strings.ContainsFunc(text, obeyed) { // which stands in strings alone
+		b.Reset()
+		for _, r := range text {
+			if obeyed(r) {
+				fmt.Fprintf(&b, `\u%04x`, r)
+				continue
+			}
+			b.WriteRune(r)
+		}
+		text = b.String()
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
+
+// obeyed reports whether a terminal would obey r, of those that JSON leaves as
+// they are.
+func obeyed(r rune) bool { return r >= 0x7f && r < 0xa0 || isTurn(r) }

@@ -130,6 +130,10 @@ func complete(node *kong.Node, words []string, sandboxes func(end string) []stri
 		out = slices.DeleteFunc(hostWords(), func(w string) bool { return slices.Contains(seen, strings.SplitN(w, "\t", 2)[0]) })
 	case arg.Tag.Get("complete") == "profile":
 		out = profileWords()
+	case arg.Tag.Get("complete") == "token":
+		out = tokenWords()
+	case arg.Tag.Get("complete") == "budget":
+		out = budgetWords()
 	case arg.Tag.Get("complete") == "path":
 		out = sandboxes(":")
 	default:

@@ -51,13 +51,48 @@ type description struct {
 	Keep      bool    `json:"keep"`
 	Orphan    bool    `json:"orphan"`
 	Running   int     `json:"running"`
+	spending
+	PerHour *sandbox.Micro `json:"per_hour_micro"` // running at its baseline; null: not known
+	Grant   *string        `json:"grant"`          // id of who pays
+}
+
+// A spending is what a sandbox costs, for programs: null is not known.
+type spending struct {
+	Cost  *sandbox.Micro `json:"cost_micro"`  // so far
+	Hold  sandbox.Micro  `json:"hold_micro"`  // for what it may still cost
+	Would *sandbox.Micro `json:"would_micro"` // of one on this computer: so far, in AWS
+}
+
+func spendingOf(b sandbox.Sandbox) spending {
+	s := spending{Hold: b.Hold}
+	cost := &b.Cost.Total
+	if b.PerHour == 0 && *cost == 0 {
+		cost = nil
+	}
+	if b.Profile == sandbox.ProfileLocal {
+		s.Cost, s.Would = new(sandbox.Micro), cost
+	} else {
+		s.Cost = cost
+	}
+	return s
+}
+
+// A listed is a sandbox in a list with what it costs, for programs.
+type listed struct {
+	summary
+	spending
 }
 
 func describe(b sandbox.Sandbox, now time.Time) description {
-	return description{
+	d := description{
 		summary: summaryOf(b, now), IdleAfter: int(b.Idle / time.Second), EndsAt: orNull(stamp(b.EndsAt)), EndedAt: orNull(stamp(b.EndedAt)),
 		EndReason: orNull(string(b.EndReason)), Keep: b.Keep, Orphan: b.Orphan, Running: b.Running,
+		spending: spendingOf(b), Grant: orNull(b.Grant),
 	}
+	if b.PerHour > 0 {
+		d.PerHour = &b.PerHour
+	}
+	return d
 }
 
 // details are the same for people, as lines of two columns.
@@ -79,7 +114,7 @@ func details(b sandbox.Sandbox, now time.Time) [][]string {
 	add("started", timeText(b.StartedAt, now))
 	if !b.EndedAt.IsZero() {
 		add("ended", timeText(b.EndedAt, now)+": "+ending(b))
-		return rows
+		return append(rows, costs(b)...)
 	}
 	add("ends", timeText(b.EndsAt, now))
 	switch d, ok := idleOf(b, now); {
@@ -90,6 +125,25 @@ func details(b sandbox.Sandbox, now time.Time) [][]string {
 	}
 	if b.Idle > 0 {
 		add("suspended", say("cli.show.suspended.after", "span", span(b.Idle)))
+	}
+	return append(rows, costs(b)...)
+}
+
+// costs are what there is to tell of a sandbox's costs, as lines of two columns.
+func costs(b sandbox.Sandbox) (rows [][]string) {
+	add := func(name string, m sandbox.Micro) {
+		if m > 0 {
+			rows = append(rows, []string{say("cli.show." + name), usd(m)})
+		}
+	}
+	if b.Profile == sandbox.ProfileLocal {
+		add("would", b.Cost.Total)
+		return rows
+	}
+	add("cost", b.Cost.Total)
+	add("hold", b.Hold)
+	if b.State.Alive() {
+		add("per-hour", b.PerHour)
 	}
 	return rows
 }

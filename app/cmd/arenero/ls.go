@@ -109,10 +109,10 @@ func (c *lsCommand) print(all []sandbox.Sandbox) error {
 	now := time.Now()
 	switch {
 	case c.JSON:
-		out := []summary{}
+		out := []listed{}
 		for _, b := range all {
 			if b.ID != "" {
-				out = append(out, summaryOf(b, now))
+				out = append(out, listed{summaryOf(b, now), spendingOf(b)})
 			}
 		}
 		return writeJSON(os.Stdout, out)
@@ -136,9 +136,9 @@ const columnProfile = 4
 
 // table is a list for people. A column that says nothing is left out.
 func table(all []sandbox.Sandbox, now time.Time) [][]string {
-	rows := [][]string{strings.Split(say("cli.ls.columns"), "|")}
+	rows := [][]string{append(strings.Split(say("cli.ls.columns"), "|"), strings.Split(say("cli.ls.money"), "|")...)}
 	for _, b := range all {
-		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-", ""}
+		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-", "", "", ""}
 		if b.Orphan {
 			row[3] = say("cli.ls.not-ours")
 		}
@@ -153,6 +153,12 @@ func table(all []sandbox.Sandbox, now time.Time) [][]string {
 		}
 		if !b.State.Alive() {
 			row[8] = ending(b)
+		}
+		if b.Profile != sandbox.ProfileLocal && b.Cost.Total > 0 {
+			row[9] = usd(b.Cost.Total)
+		}
+		if b.Hold > 0 {
+			row[10] = usd(b.Hold)
 		}
 		rows = append(rows, row)
 	}

@@ -40,6 +40,14 @@ type commands struct {
 	Suspend    suspendCommand    `cmd:"" group:"Sandboxes"`
 	Resume     resumeCommand     `cmd:"" group:"Sandboxes"`
 	Kill       killCommand       `cmd:"" group:"Sandboxes"`
+	Tokens     tokensCommand     `cmd:"" group:"Money"`
+	Budget     budgetCommand     `cmd:"" group:"Money"`
+	Spend      spendCommand      `cmd:"" group:"Money"`
+	Quote      quoteCommand      `cmd:"" group:"Money"`
+	Prices     pricesCommand     `cmd:"" group:"Money"`
+	Events     eventsCommand     `cmd:"" group:"Money"`
+	Ledger     ledgerCommand     `cmd:"" group:"Money"`
+	Docs       docsCommand       `cmd:"" group:"Money"`
 	Hosts      hostsCommand      `cmd:"" group:"Apps"`
 	Doctor     doctorCommand     `cmd:"" group:"Arenero"`
 	Profiles   profilesCommand   `cmd:"" group:"Apps"`

@@ -36,9 +36,14 @@ const gap = 2 // between two columns
 // printable is s without what a terminal would obey.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || isTurn(r) {
 			return '?'
 		}
 		return r
 	}, s)
+}
+
+// isTurn reports whether r turns the direction of writing.
+func isTurn(r rune) bool {
+	return r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
