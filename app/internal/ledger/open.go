@@ -27,6 +27,8 @@ const (
 	fileMode = 0o600
 	// magic marks the files of this package, in SQLite's application_id.
 	magic = 0x41726e65
+	// readersMost is how many read at once: each has a cache.
+	readersMost = 4
 	// readersIdle is how long a connection for reading is kept for the next.
 	readersIdle = 30 * time.Second
 )
@@ -130,8 +132,8 @@ func (l *Ledger) prepare(ctx context.Context, steps []migration, first bool) (er
 	if l.readers, err = connect(l.cfg.Path, l.cfg.Busy, "query_only(1)"); err != nil {
 		return err
 	}
-	l.readers.SetMaxOpenConns(4)
-	l.readers.SetMaxIdleConns(1)
+	l.readers.SetMaxOpenConns(readersMost)
+	l.readers.SetMaxIdleConns(readersMost) // or they come and go all the time under load
 	l.readers.SetConnMaxIdleTime(readersIdle)
 	if err := l.takeOver(ctx); err != nil {
 		return err
