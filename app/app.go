@@ -139,7 +139,7 @@ func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 	}
 	known := newImages(store, a.cfg.Clock, a.cfg.Log.With("part", "cloud"))
 	a.clouds = &clouds{
-		conns: a.connections, accounts: a.accounts, known: known,
+		conns: a.connections, accounts: a.accounts, known: known, dated: a.books.dated,
 		local: &local{
 			program: a.cfg.Program, socket: filepath.Join(dirs.Runtime, "cloud.sock"), data: dirs.Cloud(),
 			logFile: filepath.Join(logs, "cloud.log"), known: known, clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"),

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jonboulle/clockwork"
 
@@ -27,6 +28,7 @@ type clouds struct {
 	conns    connections
 	accounts *accounts
 	known    *images
+	dated    func(time.Time) // is told what time it is for AWS
 	clock    clockwork.Clock
 	log      *slog.Logger
 
@@ -115,6 +117,9 @@ func (c *clouds) in(endpoint *string, client func(func(*microvm.Options)) *micro
 	have := &cloud{known: c.known, clock: c.clock, log: c.log}
 	have.api = client(func(o *microvm.Options) {
 		o.RetryMaxAttempts = 5
+		if endpoint == nil { // a cloud on this computer has the clock that is in question
+			o.Dated = c.dated
+		}
 		if o.BaseEndpoint = endpoint; endpoint != nil {
 			have.dial = plain(*endpoint)
 			o.NoRateLimit = have.dial != nil

@@ -44,6 +44,7 @@ type books struct {
 	calls   map[*openCall]bool
 	alerts  []sandbox.Event // of the last day, the newest last
 	heard   time.Time       // when reminders were last looked for
+	datedAt time.Time       // when AWS last said what time it is
 }
 
 const alertsFor = 24 * time.Hour
@@ -195,6 +196,20 @@ func (a *books) emit(e sandbox.Event) {
 func (a *books) readClock() {
 	v := a.guard.Saw(a.clock.Now(), a.clock.Since(a.began))
 	a.heed(v, false)
+}
+
+// dated takes in what time it is for AWS.
+func (a *books) dated(at time.Time) {
+	a.mu.Lock()
+	lately := !a.datedAt.IsZero() && a.clock.Since(a.datedAt).Abs() < time.Minute
+	if !lately {
+		a.datedAt = a.clock.Now()
+	}
+	a.mu.Unlock()
+	if lately && a.guard.Billable() == nil {
+		return
+	}
+	a.heed(a.guard.Date(at, a.clock.Now(), a.clock.Since(a.began)), true)
 }
 
 // heed does what a verdict on the clock asks for.

@@ -67,6 +67,26 @@ func TestMoney12_ClockBack(t *testing.T) {
 	})
 }
 
+// AWS saying that the clock is right is as good as its owner saying so.
+func TestMoney12_AWSAgrees(t *testing.T) {
+	ring(t, func(t *testing.T, r *till) {
+		tok := r.token(sandbox.Grant{})
+		r.in(10 * time.Minute)
+		r.wall.set(-time.Hour)
+		if _, err := r.gate.Create(r.as(tok, ""), called("back")); sandbox.CodeOf(err) != sandbox.ClockSuspect {
+			t.Errorf("an hour back: %v", err)
+		}
+		r.gate.books.dated(r.clock.Now().Add(time.Hour))
+		if _, err := r.gate.Create(r.as(tok, ""), called("AWS has another time")); sandbox.CodeOf(err) != sandbox.ClockSuspect {
+			t.Errorf("AWS has another time: %v", err)
+		}
+		r.gate.books.dated(r.clock.Now().Add(time.Second))
+		r.create(r.as(tok, ""), called("AWS agrees"))
+		r.restart()
+		r.create(r.as(tok, ""), called("the next engine"))
+	})
+}
+
 // A clock that goes ahead, as after a sleep of the computer, has the cloud asked
 // first: what ended meanwhile is settled as of its end.
 func TestMoney12_SleepAcrossTheEnd(t *testing.T) {

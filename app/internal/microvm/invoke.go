@@ -61,7 +61,10 @@ func (c *Client) do(ctx context.Context, name string, in wire.Input, newOut func
 		return nil, err
 	}
 	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(o.HTTPClient), stack)
-	out, _, err := handler.Handle(ctx, in)
+	out, metadata, err := handler.Handle(ctx, in)
+	if at, ok := awsmiddleware.GetServerTime(metadata); ok && o.Dated != nil {
+		o.Dated(at)
+	}
 	return out, err
 }
 

@@ -52,6 +52,10 @@ type Options struct {
 	Logger        logging.Logger
 	ClientLogMode aws.ClientLogMode
 
+	// Dated is told the time that the service gives with each answer; it may be
+	// nil.
+	Dated func(time.Time)
+
 	// Now dates the signatures; nil: time.Now.
 	Now func() time.Time
 }
