@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type books struct {
 	began   time.Time
 	own     string // file of the user's own prices
 	fleet   *fleet.Fleet
+	wake    chan struct{} // has serve look at the time
 
 	later *queue // what is written down in its turn
 
@@ -45,6 +47,7 @@ type books struct {
 	alerts  []sandbox.Event // of the last day, the newest last
 	heard   time.Time       // when reminders were last looked for
 	datedAt time.Time       // when AWS last said what time it is
+	looked  chan struct{}   // closed, and replaced, with each look
 }
 
 const alertsFor = 24 * time.Hour
@@ -57,7 +60,8 @@ const kindPrices = "prices"
 func openBooks(ctx context.Context, dirs paths.Dirs, clock clockwork.Clock, log *slog.Logger) *books {
 	a := &books{
 		limiter: grant.NewLimiter(grant.DefaultRates(), clock), guard: grant.NewClockGuard(time.Time{}), clock: clock, log: log, began: clock.Now(),
-		own:    filepath.Join(dirs.Config, "prices.json"),
+		own:  filepath.Join(dirs.Config, "prices.json"),
+		wake: make(chan struct{}, 1), looked: make(chan struct{}),
 		prices: price.Embedded(), orders: map[string]*meter{}, past: map[string]sandbox.Order{}, orphans: map[string]bool{}, calls: map[*openCall]bool{},
 	}
 	a.known.forget()
@@ -79,15 +83,13 @@ func openBooks(ctx context.Context, dirs paths.Dirs, clock clockwork.Clock, log 
 	if a.alerts, err = l.Alerts(ctx, sandbox.GrantOwner, clock.Now().Add(-alertsFor)); err != nil {
 		log.Error("alerts can't be read", "err", err)
 	}
-	reverse(a.alerts)
-	a.readClock()
+	slices.Reverse(a.alerts)
+	// That time went by while no engine ran is no news: what became of sandboxes
+	// is looked up anyway by each that starts.
+	v := a.guard.Saw(clock.Now(), clock.Since(a.began))
+	a.guard.Reconciled(v)
+	a.heed(v, false)
 	return a
-}
-
-func reverse(events []sandbox.Event) {
-	for i, j := 0, len(events)-1; i < j; i, j = i+1, j-1 {
-		events[i], events[j] = events[j], events[i]
-	}
 }
 
 // soon has do done in its turn. It must not wait for the fleet.
@@ -141,14 +143,36 @@ func (a *books) unusable() error {
 	return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the record of what sandboxes cost can't be used", Hint: "\"arenero logs\" tells why", Err: a.down}
 }
 
-// usable returns why nothing that costs may begin.
-func (a *books) billable() error {
+// billable returns why nothing that costs may begin. When the computer has slept
+// it waits until somebody has looked what became of its sandboxes.
+func (a *books) billable(ctx context.Context) error {
 	if a.ledger == nil {
 		return a.unusable()
 	}
-	a.readClock()
+	a.mu.Lock()
+	looked := a.looked
+	a.mu.Unlock()
+	v := a.guard.Saw(a.clock.Now(), a.clock.Since(a.began))
+	a.heed(v, false)
+	if v.Reconcile && !v.Suspect {
+		select {
+		case a.wake <- struct{}{}:
+		default: // it is awake
+		}
+		timer := a.clock.NewTimer(lookPatience)
+		defer timer.Stop()
+		select {
+		case <-looked:
+		case <-timer.Chan():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return a.guard.Billable()
 }
+
+// lookPatience is how long what costs waits for a look at the clouds.
+const lookPatience = 20 * time.Second
 
 // loadPrices puts the table together: what is part of the program, what AWS
 // said last, and what the user says.
@@ -190,12 +214,6 @@ func (a *books) emit(e sandbox.Event) {
 			a.log.Error("event not kept", "kind", string(e.Kind), "err", err)
 		}
 	})
-}
-
-// readClock looks at the clock, and takes down what that says.
-func (a *books) readClock() {
-	v := a.guard.Saw(a.clock.Now(), a.clock.Since(a.began))
-	a.heed(v, false)
 }
 
 // dated takes in what time it is for AWS.
@@ -248,6 +266,8 @@ func (a *books) serve(ctx context.Context) error {
 		timer := a.clock.NewTimer(readEvery)
 		select {
 		case <-timer.Chan():
+		case <-a.wake:
+			timer.Stop()
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
@@ -263,6 +283,10 @@ func (a *books) look(ctx context.Context) {
 		a.fleet.Reconcile(ctx)
 		a.guard.Reconciled(v)
 	}
+	a.mu.Lock()
+	close(a.looked)
+	a.looked = make(chan struct{})
+	a.mu.Unlock()
 	now := a.clock.Now()
 	a.remind(ctx, now)
 	a.giveUp(ctx, now)
@@ -301,7 +325,7 @@ func (a *books) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		events, cancel := a.ledger.Subscribe()
 		if again, err := a.ledger.Alerts(ctx, sandbox.GrantOwner, a.clock.Now().Add(-alertsFor)); err == nil {
-			reverse(again)
+			slices.Reverse(again)
 			a.mu.Lock()
 			a.alerts = again
 			a.mu.Unlock()

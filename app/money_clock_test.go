@@ -95,14 +95,20 @@ func TestMoney12_SleepAcrossTheEnd(t *testing.T) {
 		s := r.create(r.as(tok, ""), living(time.Hour))
 		r.in(10 * time.Minute)
 		r.wall.set(2 * time.Hour)
-		r.in(2 * time.Minute)
+		r.create(r.as(tok, ""), called("at once")) // which waits for the look
 		if got, err := r.gate.Get(r.as(tok, "get_sandbox"), s.ID); err != nil || got.State != sandbox.Terminated {
 			t.Errorf("after the sleep: %+v, %v", got, err)
 		}
-		if b := r.budget(tok.Grant.ID); b.Held != 0 || b.Spent != r.cloud.reckon(t, s.ID, sandbox.BurstStrict) || b.OverLimit {
+		if b := r.budget(tok.Grant.ID); b.Held != holdOfHour || b.Spent != r.cloud.reckon(t, s.ID, sandbox.BurstStrict) || b.OverLimit {
 			t.Errorf("settled: %+v", b)
 		}
-		r.create(r.as(tok, ""), living(time.Hour))
+		r.restart() // a day later
+		r.wall.set(26 * time.Hour)
+		r.restart()
+		r.create(r.as(tok, ""), called("by the next engine"))
+		if e := r.events(sandbox.EventClock); len(e) > 0 { // computers sleep
+			t.Errorf("events: %v", e)
+		}
 		r.clean()
 	})
 }

@@ -90,7 +90,7 @@ func (g *gate) create(ctx context.Context, p pass, spec sandbox.Spec) (sandbox.S
 		a.tellRefusal(ask, err)
 		return sandbox.Sandbox{}, err
 	}
-	if err := a.billable(); err != nil {
+	if err := a.billable(ctx); err != nil {
 		return sandbox.Sandbox{}, err
 	}
 	if ask.Image, err = g.image(ctx, spec); err != nil {

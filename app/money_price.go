@@ -66,7 +66,7 @@ func (a *books) reserve(ctx context.Context, ask fleet.Ask, r request) (ledger.F
 }
 
 func (a *books) tryReserve(ctx context.Context, ask fleet.Ask, r request) (ledger.Found, error) {
-	if err := a.billable(); err != nil {
+	if err := a.billable(ctx); err != nil {
 		return ledger.Found{}, err
 	}
 	g, err := a.grant(ctx, cmp.Or(ask.Grant, sandbox.GrantOwner))
