@@ -91,8 +91,12 @@ func (s *set) inTurn(ctx context.Context, call *sandbox.Call, err error) error {
 func (s *set) refused(ctx context.Context, tool string) error {
 	ctx, call := s.begin(ctx, tool)
 	defer s.alert(ctx, call)
-	if err := s.admitted(ctx); err != nil {
-		return s.explain(err)
+	err := s.admitted(ctx)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if s.Failed != nil {
+		s.Failed(ctx, err)
+	}
+	return s.explain(err)
 }

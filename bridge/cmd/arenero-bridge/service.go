@@ -53,7 +53,17 @@ func (s *service) who(ctx context.Context) tools.Who {
 	if a, ok := admittedAs(ctx); ok {
 		return tools.Who{Caller: a.caller(), Owner: a.grant.ID, Lease: s.leaseOf(ctx).ID}
 	}
+	s.may.soon()
 	return tools.Who{Caller: s.caller(), Lease: s.own.ID}
+}
+
+// failed takes in what the call of ctx has failed with.
+func (s *service) failed(ctx context.Context, err error) {
+	if _, ok := admittedAs(ctx); ok {
+		s.gate.failed(ctx, err)
+		return
+	}
+	s.may.doubt(err)
 }
 
 func (s *service) leaseOf(ctx context.Context) *lease {
@@ -99,7 +109,7 @@ func (s *service) server(cfg bridge.Config) (srv *bridge.Server, set *tools.Set,
 	}
 	set, err = tools.New(tools.Config{
 		Engine: s.engine, Who: s.who, Authorize: s.look.Authorize, Spec: s.st.spec,
-		Texts: tx, Toolsets: s.st.toolsets, Alerts: s.st.alerts, Log: s.log, Lend: s.lend, Failed: s.gate.failed,
+		Texts: tx, Toolsets: s.st.toolsets, Alerts: s.st.alerts, Log: s.log, Lend: s.lend, Failed: s.failed,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -45,10 +45,20 @@ func (s *standing) shows(tool string) bool {
 }
 
 // soon has the engine asked on the side, if that was not done just now.
-func (s *standing) soon() {
+func (s *standing) soon() { s.askSince(askAgain) }
+
+// doubt has it asked after a refusal that what is listed does not explain.
+func (s *standing) doubt(err error) {
+	switch sandbox.CodeOf(err) {
+	case sandbox.Forbidden, sandbox.Unauthenticated, sandbox.TokenExpired, sandbox.TokenRevoked:
+		s.askSince(0)
+	}
+}
+
+func (s *standing) askSince(least time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asking || time.Since(s.asked) < askAgain {
+	if s.asking || time.Since(s.asked) < least {
 		return
 	}
 	s.asking = true
