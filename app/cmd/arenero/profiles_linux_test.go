@@ -166,6 +166,10 @@ func (a *awsPlayed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	in := string(body)
 	ends := time.Now().Add(time.Hour)
+	if r.Header.Get("X-Amz-Target") == "AWSInsightsIndexService.GetCostAndUsage" {
+		bill(w, in)
+		return
+	}
 	switch r.URL.Path {
 	case "/client/register":
 		fmt.Fprintf(w, `{"clientId":"client","clientSecret":"client-secret","clientSecretExpiresAt":%d}`, ends.Unix())
@@ -180,6 +184,20 @@ func (a *awsPlayed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		a.sts(w, r, in, ends)
 	}
+}
+
+// bill plays Cost Explorer: the first day that is asked about cost a dollar and a
+// half.
+func bill(w http.ResponseWriter, in string) {
+	var asked struct {
+		TimePeriod struct{ Start string }
+	}
+	if err := json.Unmarshal([]byte(in), &asked); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	fmt.Fprintf(w, `{"ResultsByTime":[{"TimePeriod":{"Start":%q},"Groups":[{"Keys":["USE1-Lambda-MicroVM-vCPU-Second-ARM"],"Metrics":{
+		"UnblendedCost":{"Amount":"1.5","Unit":"USD"},"UsageQuantity":{"Amount":"54162","Unit":"Seconds"}}}]}]}`, asked.TimePeriod.Start)
 }
 
 func (a *awsPlayed) sts(w http.ResponseWriter, r *http.Request, in string, ends time.Time) {

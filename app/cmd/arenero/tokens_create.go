@@ -168,7 +168,8 @@ func (f asJSON) reveal(t control.NewToken, key string, now time.Time) error {
 // tryToken shows an agent's tools, with no secret among the arguments of a
 // program.
 const tryToken = `printf 'Authorization: Bearer %s' "$ARENERO_TOKEN" | curl -sS -H @- -H 'Content-Type: application/json' \
-    -H 'Accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"ping"}' ` + defaultURL
+    -H 'Accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"initialize",
+    "params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}' ` + defaultURL
 
 type tokensRotateCommand struct {
 	asJSON

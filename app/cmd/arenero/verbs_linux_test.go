@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the driver of the ledger
 )
 
 // programs builds them, once.
@@ -56,9 +58,23 @@ func TestVerbs(t *testing.T) {
 			"await": await,
 			"mode":  mode,
 			"keep":  keep,
+			"spoil": spoil,
 			"keys":  keys,
 		},
 	})
+}
+
+// spoil does something to the account that no engine does, while none runs:
+// "spoil STATEMENT".
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("ARENERO_HOME"), "state", "ledger.db"))
+	ts.Check(err)
+	defer db.Close()
+	done, err := db.Exec(args[0])
+	ts.Check(err)
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("nothing was spoilt: %v", err)
+	}
 }
 
 // keep keeps what the last program printed as a variable: "keep NAME".
