@@ -96,11 +96,12 @@ const (
 	NoPassphrase    Class = "no_passphrase"    // the vault is closed, and there is nobody to ask
 	KeyLost         Class = "key_lost"         // there are sealed secrets, and their key is gone
 	Damaged         Class = "damaged"          // a sealed secret is not what was written
+	VaultDamaged    Class = "vault_damaged"    // the vault itself is not what was written, and no passphrase opens it
 	Other           Class = "other"
 )
 
 // Classes are all classes.
-var Classes = []Class{NoBus, NoService, Locked, Dismissed, Denied, TooBig, TimedOut, WrongPassphrase, NoPassphrase, KeyLost, Damaged, Other}
+var Classes = []Class{NoBus, NoService, Locked, Dismissed, Denied, TooBig, TimedOut, WrongPassphrase, NoPassphrase, KeyLost, Damaged, VaultDamaged, Other}
 
 // An Error says why a keychain did not do what it was asked for. It holds no
 // secret.
@@ -114,7 +115,7 @@ type Error struct {
 // the programs that speak to them.
 func (e *Error) Error() string {
 	text := "keychain: " + e.Op + ": " + string(e.Class)
-	if e.Err != nil && (e.Class == Other || e.Class == Damaged) {
+	if e.Err != nil && (e.Class == Other || e.Class == Damaged || e.Class == VaultDamaged) {
 		text += ": " + e.Err.Error()
 	}
 	return text

@@ -204,6 +204,26 @@ func TestDamage(t *testing.T) {
 			t.Errorf("Names() = %q, %v, want only the new", names, err)
 		}
 	})
+	t.Run("vault", func(t *testing.T) {
+		s, dir := newVault(t)
+		path := filepath.Join(dir, "vault.age")
+		whole, err := os.ReadFile(path)
+		must(t, err)
+		nobody, err := Open(Config{Backend: Vault, Dir: dir})
+		must(t, err)
+		wantClass(t, nobody.Unlock(ctx), NoPassphrase)
+		for n := range whole {
+			must(t, os.WriteFile(path, whole[:n], 0o600))
+			s.Lock()
+			wantClass(t, s.Unlock(ctx), VaultDamaged)
+		}
+		must(t, os.WriteFile(path, whole[:50], 0o600))
+		wantClass(t, nobody.Unlock(ctx), VaultDamaged) // no passphrase is asked for in vain
+		must(t, os.Remove(path))
+		wantClass(t, nobody.Unlock(ctx), KeyLost)
+		must(t, os.WriteFile(path, whole, 0o600))
+		must(t, s.Unlock(ctx))
+	})
 	t.Run("another key", func(t *testing.T) {
 		s, dir := newVault(t)
 		other := t.TempDir()

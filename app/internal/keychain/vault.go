@@ -51,6 +51,9 @@ func (v *vaultKey) load(ctx context.Context) (*age.X25519Identity, error) {
 	if v.key != nil {
 		return v.key, nil
 	}
+	if err := readable(text); err != nil { // whoever is asked would answer in vain
+		return nil, err
+	}
 	passphrase, err := v.passphrase(ctx, false)
 	if err != nil {
 		return nil, err
@@ -65,17 +68,33 @@ func (v *vaultKey) load(ctx context.Context) (*age.X25519Identity, error) {
 		if _, no := errors.AsType[*age.NoIdentityMatchError](err); no {
 			return nil, &Error{WrongPassphrase, "open", nil}
 		}
-		return nil, &Error{Damaged, "open", err}
+		return nil, &Error{VaultDamaged, "open", err}
 	}
 	plain, err := io.ReadAll(r)
 	if err != nil {
-		return nil, &Error{Damaged, "open", err}
+		return nil, &Error{VaultDamaged, "open", err}
 	}
 	if v.key, err = age.ParseX25519Identity(strings.TrimSpace(string(plain))); err != nil {
-		return nil, &Error{Damaged, "open", errors.New("there is no key in it")} // the text may be one, so it is not told
+		return nil, &Error{VaultDamaged, "open", errors.New("there is no key in it")} // the text may be one, so it is not told
 	}
 	return v.key, nil
 }
+
+// readable reports what is wrong with the head of a vault, as far as it can be told
+// without its passphrase.
+func readable(text []byte) error {
+	_, err := age.Decrypt(bytes.NewReader(text), nobody{})
+	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok || err == nil {
+		return nil
+	}
+	return &Error{VaultDamaged, "open", err}
+}
+
+// nobody is an identity that can open nothing.
+type nobody struct{}
+
+// Unwrap says so.
+func (nobody) Unwrap([]*age.Stanza) ([]byte, error) { return nil, age.ErrIncorrectIdentity }
 
 func (v *vaultKey) store(ctx context.Context, key *age.X25519Identity) error {
 	v.mu.Lock()
@@ -130,13 +149,17 @@ func (v *vaultKey) passphrase(ctx context.Context, fresh bool) (string, error) {
 }
 
 // Unlock opens the store, so that later calls need nobody to ask. It is for
-// vaults: the keychain of a system asks by itself.
+// vaults: the keychain of a system asks by itself. There is nothing to open where
+// no key was made yet.
 func (s *Sealed) Unlock(ctx context.Context) error {
 	_, err := s.keys.load(ctx)
-	if errors.Is(err, ErrNotFound) {
-		return nil
+	if !errors.Is(err, ErrNotFound) {
+		return err
 	}
-	return err
+	if s.Used() { // and its key is gone
+		return &Error{KeyLost, "open", nil}
+	}
+	return nil
 }
 
 // Lock forgets a key that [Sealed.Unlock], or any other call, had to ask for.
