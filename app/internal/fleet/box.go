@@ -65,12 +65,15 @@ type box struct {
 	streams int                // of them, those that may go on for long
 	limit   int                // of streams; 0 is not known yet
 	usedAt  time.Time
-	asking  int  // calls that wait to hear of it, while it is untold
-	ending  bool // work is under way to end it
-	unsure  bool // it did not turn up, and may be there all the same
-	closing bool // work is under way to find out when it ended
-	left    bool // an earlier engine's, and not taken up yet
-	missing int  // lists in a row that did not have it
+	asking  int           // calls that wait to hear of it, while it is untold
+	ending  bool          // work is under way to end it
+	tries   int           // to end it, that came to nothing
+	tryErr  error         // of the last of them
+	hurry   chan struct{} // has it tried again at once; nil until it is to end
+	unsure  bool          // it did not turn up, and may be there all the same
+	closing bool          // work is under way to find out when it ended
+	left    bool          // an earlier engine's, and not taken up yet
+	missing int           // lists in a row that did not have it
 }
 
 // secrets are what [Secrets] keeps for a box.

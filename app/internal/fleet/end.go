@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -22,12 +23,15 @@ func (f *Fleet) endLocked(b *box, why sandbox.EndReason) {
 	}
 	b.State = sandbox.Terminating
 	f.noteLocked(b)
-	b.ending = f.beginLocked(func(ctx context.Context) { f.terminate(ctx, b) })
+	hurry := make(chan struct{}, 1)
+	b.hurry = hurry
+	b.ending = f.beginLocked(func(ctx context.Context) { f.terminate(ctx, b, hurry) })
 }
 
-// terminate asks the cloud until it says that b has ended.
-func (f *Fleet) terminate(ctx context.Context, b *box) {
-	for delay := 250 * time.Millisecond; ; delay = min(2*delay, slowestEvery) {
+// terminate asks the cloud until it says that b has ended, and at once when there is
+// something in hurry.
+func (f *Fleet) terminate(ctx context.Context, b *box, hurry <-chan struct{}) {
+	for delay := 250 * time.Millisecond; ; delay = min(max(2*delay, 250*time.Millisecond), slowestEvery) {
 		err := f.terminateOnce(ctx, b)
 		if err == nil {
 			f.mu.Lock()
@@ -40,12 +44,22 @@ func (f *Fleet) terminate(ctx context.Context, b *box) {
 		if expired { // the cloud's own limit has ended it
 			f.endedLocked(b, ending{why: b.Ending, at: b.EndsAt}, true)
 		}
+		b.tries, b.tryErr = b.tries+1, err
+		f.changedLocked()
 		f.mu.Unlock()
 		if expired {
 			return
 		}
 		f.log.Warn("sandbox not ended yet", "sandbox", b.ID, "err", err)
-		if f.wait(ctx, delay) != nil {
+		timer := f.clock.NewTimer(delay)
+		select {
+		case <-timer.Chan():
+		case <-hurry:
+			delay = 0 // somebody waits
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
 			return
 		}
 	}
@@ -125,9 +139,14 @@ func (f *Fleet) endedLocked(b *box, e ending, told bool) {
 	f.pokeServe()
 }
 
+// endWithin is how long whoever ends a sandbox waits for a cloud that does not say
+// that it has ended.
+const endWithin = 30 * time.Second
+
 // Terminate ends a sandbox by its id, ours or not, and returns when the cloud
-// has agreed. The lease that asks is told nothing of it by its next call; by is
-// "" for a person.
+// has agreed. If it can't be asked, or does not agree in time, that is an error, and
+// it is tried on behind the back of whoever asked. The lease that asks is told
+// nothing of it by its next call; by is "" for a person.
 func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
 	f.mu.Lock()
 	b := f.byIDLocked(id)
@@ -142,21 +161,50 @@ func (f *Fleet) Terminate(ctx context.Context, id, by string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.partLocked(b, sandbox.EndAsked, by)
+	before := b.tries
 	f.endLocked(b, sandbox.EndAsked)
+	select {
+	case b.hurry <- struct{}{}:
+	default: // there is one, or nothing that could be hurried
+	}
+	late := f.clock.NewTimer(endWithin)
+	defer late.Stop()
 	for b.EndReason == "" && !f.closed {
+		if b.tries > before && !sandbox.ToError(b.tryErr).Retryable {
+			return notEnded(b, b.tryErr)
+		}
 		changed := f.changed
 		f.mu.Unlock()
+		over := false
 		select {
 		case <-changed:
+		case <-late.Chan():
+			over = true
 		case <-ctx.Done():
 		}
 		f.mu.Lock()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if over && b.EndReason == "" {
+			return notEnded(b, b.tryErr)
+		}
 	}
 	f.awaitSettledLocked(ctx, b)
 	return nil
+}
+
+// notEnded says why b lives on. A nil err is a cloud that has not answered yet.
+func notEnded(b *box, err error) error {
+	e := sandbox.Error{Code: sandbox.CloudDown, Msg: "the cloud does not answer", Hint: "check the network and the profile", Retryable: true, Err: err}
+	if err != nil && sandbox.CodeOf(err) != sandbox.Canceled {
+		e = *sandbox.ToError(err)
+	}
+	e.Msg = "the sandbox has not ended yet, and is tried again and again: " + e.Msg
+	details := map[string]any{"sandbox_id": b.ID, "profile": b.Profile}
+	maps.Copy(details, e.Details)
+	e.Details = details
+	return &e
 }
 
 // settledWithin is how long whoever ends a sandbox waits for its account.

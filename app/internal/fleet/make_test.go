@@ -1,6 +1,8 @@
 package fleet_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,6 +195,46 @@ func TestTerminateAgain(t *testing.T) {
 			t.Errorf("%d alive after %d tries", r.cloud.alive(), tries)
 		}
 	})
+}
+
+// TestTerminateSaysWhyNot has whoever ends a sandbox told in time what is in the
+// way, and has it end at once when that is gone.
+func TestTerminateSaysWhyNot(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		code sandbox.Code
+		took time.Duration
+	}{
+		{"no profile", &sandbox.Error{Code: sandbox.Access, Msg: "there is no profile lab", Hint: "add it"}, sandbox.Access, 0},
+		{"no answer", &sandbox.Error{Code: sandbox.CloudDown, Msg: "the cloud does not answer", Retryable: true}, sandbox.CloudDown, 30 * time.Second},
+	}
+	for _, tt := range tests {
+		inBubble(t, tt.name, func(t *testing.T) {
+			r := newRig(t)
+			r.hold(lease("a"))
+			id := r.must("a", "echo").exit.Sandbox
+			wrong := tt.err
+			r.cloud.term = func() error { return wrong }
+			begun := r.clock.Now()
+			err := r.fleet.Terminate(t.Context(), id, "")
+			e, ok := errors.AsType[*sandbox.Error](err)
+			if !ok || e.Code != tt.code || !strings.Contains(e.Msg, sandbox.ToError(tt.err).Msg) || e.Details["sandbox_id"] != id {
+				t.Errorf("Terminate() = %v, want %v", err, tt.err)
+			}
+			if took := r.clock.Since(begun); took != tt.took {
+				t.Errorf("it took %v, want %v", took, tt.took)
+			}
+			r.clock.Advance(time.Minute * 10) // until it is tried rarely
+			r.cloud.mu.Lock()
+			wrong = nil
+			r.cloud.mu.Unlock()
+			begun = r.clock.Now()
+			if err := r.fleet.Terminate(t.Context(), id, ""); err != nil || r.clock.Since(begun) != 0 || r.cloud.alive() != 0 {
+				t.Errorf("again: %v after %v, %d live", err, r.clock.Since(begun), r.cloud.alive())
+			}
+		})
+	}
 }
 
 // TestRemoval ends a sandbox at a time that was asked for.
