@@ -22,18 +22,40 @@ var secretForms = []*regexp.Regexp{
 	regexp.MustCompile(`()\bark_[\w-]{8,}`),
 	regexp.MustCompile(`()\b(?:sk|pk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z])[-_][\w-]{16,}`),
 	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}`),
-	regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`),
-	regexp.MustCompile(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"']+`),
-	regexp.MustCompile(`(?i)(["']?[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|session[_-]?key)[\w.-]*["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)`),
+	regexp.MustCompile(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"'\\]+`),
+	// As STS answers; a log of JSON writes the first sign in its own way.
+	regexp.MustCompile(`(?i)((?:<|\\u003c)[\w:.-]*(?:` + secretWords + `|accesskeyid)[\w.-]*(?:>|\\u003e))[^<>\s\\][^<>\\]*`),
+	// What people write, of which only what is no word can be told.
+	regexp.MustCompile(`(?i)(\b(?:password|passphrase|passcode|passwd)(?:\s+(?:is|was))?\s+["'\\]*)[^\s"'\\]*[0-9][^\s"'\\]*`),
+	regexp.MustCompile(`(?i)(\b(?:code|pin|otp)(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[0-9]{6,8}\b`),
+	regexp.MustCompile(`(\b[Cc]ode(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[A-Z0-9]{4}-[A-Z0-9]{4}\b`),
 	// A secret key of AWS has 40 characters, the access token of a sandbox 43.
 	regexp.MustCompile(`()(?:\b|[+/])[A-Za-z0-9+/_-]{40,}={0,2}`),
 }
 
+// secretWords are parts of the names of secrets.
+const secretWords = `token|secret|passw(?:or)?d|passphrase|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|session[_-]?key|(?:user|device|mfa|otp|verification)[_-]?code`
+
 var (
-	accountNumber = regexp.MustCompile(`\b[0-9]{12}\b`)
+	// namedSecret is a name that says secret, and its value. Quotes may be those of a
+	// document that stands in a line of a log.
+	namedSecret = regexp.MustCompile(`(?i)((?:\\*["'])?)([\w.-]*(?:` + secretWords + `)[\w.-]*)((?:\\*["'])?\s*[=:]\s*)` +
+		`(\[redacted\]|\\"(?:[^"\\]|\\\\\\"|\\[^"])*\\"|\\+"[^"]*"|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)`)
+	// inAddress is who somebody is to a server, in the address of that.
+	inAddress = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`)
+
+	digits        = regexp.MustCompile(`[0-9]+`)
+	grouped       = regexp.MustCompile(`\b[0-9]{4}-[0-9]{4}-[0-9]{4}\b`) // as the console of AWS writes account numbers
 	mailAddress   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	homeOfAnybody = regexp.MustCompile(`(/home/|/Users/|(?i:\b[a-z]:[\\/]+Users)[\\/]+)[^/\\\s"':,;]+`)
 	// harmless are long words that are no secrets: commits, VMs and paths.
 	harmless = regexp.MustCompile(`^(?:[0-9a-f]{40}|microvm-[0-9a-f-]{36}|(?:/[\w-]{1,64}){2,}/?)$`)
+	// prose is how what comes after "get credentials: " begins, and what is counted.
+	prose = regexp.MustCompile(`^\\?["']?(?:AWS|STS|EOF|[A-Z]?[a-z][a-z'-]*|(?:/[\w.@+-]+)+/?)\\?["']?[:.)]*$`)
+	few   = regexp.MustCompile(`^[0-9]{1,4}$`)
+	// reasons are the words that what went wrong begins with, after the name of one
+	// secret alone, which may itself be a word that people made up.
+	reasons = regexp.MustCompile(`^(?:a|an|the|no|not|is|was|it|open|read|write|get|Get|Post|dial|ask|AWS|STS|EOF|context|wrong|permission|exit|cancel+ed|can't|cannot|for|in|of|that|nobody|keychain)[:.]*$`)
 )
 
 // keySize is the length of a secret key of AWS, which may look like a path.
@@ -49,8 +71,28 @@ func redactText(s string) string {
 			}
 			return form.FindStringSubmatch(found)[1] + hidden
 		})
+		if i == len(secretForms)-2 { // the last may be any long word
+			s = inAddress.ReplaceAllString(s, "${1}"+hidden+"@")
+			s = namedSecret.ReplaceAllStringFunc(s, hideNamed)
+		}
 	}
 	return s
+}
+
+// hideNamed takes out the value of a name, unless it is but the reason of an error
+// that ends in such a name.
+func hideNamed(found string) string {
+	m := namedSecret.FindStringSubmatch(found)
+	quote, name, is, value := m[1], m[2], m[3], m[4]
+	said := quote == "" && strings.HasPrefix(is, ":") && len(is) > 1
+	many := strings.HasSuffix(strings.ToLower(name), "s")
+	switch {
+	case said && !many && reasons.MatchString(value),
+		said && many && prose.MatchString(value),
+		many && few.MatchString(value):
+		return found
+	}
+	return quote + name + is + hidden
 }
 
 // clean is an error in one line, without secrets.
@@ -82,7 +124,7 @@ func newRedactor(env []string) *redactor {
 	slices.SortFunc(r.values, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
-		pairs = append(pairs, home, "~")
+		pairs = append(pairs, home, "~", strings.ReplaceAll(home, `\`, `\\`), "~")
 	}
 	if host, err := os.Hostname(); err == nil && len(host) >= minSecret {
 		pairs = append(pairs, host, "[host]")
@@ -97,13 +139,14 @@ func (r *redactor) text(s string) string {
 		s = strings.ReplaceAll(s, v, hidden)
 	}
 	s = redactText(s)
-	s = accountNumber.ReplaceAllStringFunc(s, func(n string) string {
-		if strings.Trim(n, "0") == "" { // that of the local cloud
+	s = digits.ReplaceAllStringFunc(s, func(n string) string {
+		if len(n) != 12 || strings.Trim(n, "0") == "" { // that of the local cloud
 			return n
 		}
 		return "[account]"
 	})
-	return r.names.Replace(mailAddress.ReplaceAllString(s, "[mail]"))
+	s = mailAddress.ReplaceAllString(grouped.ReplaceAllString(s, "[account]"), "[mail]")
+	return homeOfAnybody.ReplaceAllString(r.names.Replace(s), "${1}[user]")
 }
 
 // json redacts a document: all that stands under a name that says secret, and
@@ -124,7 +167,7 @@ func (r *redactor) json(doc []byte) []byte {
 
 // secretKey are names in documents whose values are not told. Unlike those of
 // variables they may be parts of harmless words, such as "keychain".
-var secretKey = regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial)`)
+var secretKey = regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial|(?:user|device|mfa|otp|verification)_?code)`)
 
 // shown are names that only look so.
 var shown = []string{"secrets", "web_identity_token_file"}

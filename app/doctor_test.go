@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -98,12 +99,29 @@ func TestRedactText(t *testing.T) {
 		{"VM", "microvm-01234567-89ab-cdef-0123-456789abcdef", "microvm-01234567-89ab-cdef-0123-456789abcdef"},
 		{"JWE", "X-aws-proxy-auth: eyJhbGciOiJkaXIifQ..abc.def.ghi end", "X-aws-proxy-auth: [redacted] end"},
 		{"bearer", "Authorization: Bearer abcdefgh", "Authorization: [redacted] [redacted]"},
-		{"password in an address", "dial https://ana:pa55@host:1/x", "dial https://[redacted]host:1/x"},
+		{"password in an address", "dial https://ana:pa55@host:1/x", "dial https://[redacted]@host:1/x"},
 		{"query", "get /x?a=1&X-Amz-Signature=abcdef&b=2", "get /x?a=1&X-Amz-Signature=[redacted]&b=2"},
 		{"JSON", `{"accessToken": "a b", "n": 1}`, `{"accessToken": [redacted], "n": 1}`},
 		{"assignment", "MY_PASSWORD=hunter2 next", "MY_PASSWORD=[redacted] next"},
 		{"key", "a -----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY----- b", "a [redacted] b"},
 		{"cut key", "a -----BEGIN RSA PRIVATE KEY-----\nMII", "a [redacted]"},
+		{"escaped JSON", `out="{\"SecretAccessKey\":\"shortsec1\",\"n\":1}"`, `out="{\"SecretAccessKey\":[redacted],\"n\":1}"`},
+		{"escaped JSON with a quote", `{\"SessionToken\": \"a\\\"b c\", \"n\": 1}`, `{\"SessionToken\": [redacted], \"n\": 1}`},
+		{"XML", "<AccessKeyId>x</AccessKeyId><SessionToken>short</SessionToken>", "<AccessKeyId>[redacted]</AccessKeyId><SessionToken>[redacted]</SessionToken>"},
+		{"XML around", "<Credentials><SecretAccessKey>s1</SecretAccessKey> </Credentials>", "<Credentials><SecretAccessKey>[redacted]</SecretAccessKey> </Credentials>"},
+		{"prose", "the password hunter3 and passphrase is h0rse9 end", "the password [redacted] and passphrase is [redacted] end"},
+		{"MFA code", "MFA code 123456 is wrong, code: 654321", "MFA code [redacted] is wrong, code: [redacted]"},
+		{"code of a login", "user_code=ABCD-EFGH, enter the code ABCD-EFGH", "user_code=[redacted], enter the code [redacted]"},
+		{"short password", "password: hunter next", "password: [redacted] next"},
+		{"reason after credentials", "get credentials: AWS profile hang: took too long", "get credentials: AWS profile hang: took too long"},
+		{"reason after secrets", "change secrets: open /work/a.b/lock: no such file", "change secrets: open /work/a.b/lock: no such file"},
+		{"reason after a token", "read token: permission denied", "read token: permission denied"},
+		{"path after secrets", "list secrets: /work/state", "list secrets: /work/state"},
+		{"reason after a passphrase", "passphrase: wrong", "passphrase: wrong"},
+		{"class of the keychain", "keychain: open: wrong_passphrase", "keychain: open: wrong_passphrase"},
+		{"count", "secrets=3 tokens: 12", "secrets=3 tokens: 12"},
+		{"exit code", "exit code 127", "exit code 127"},
+		{"token in prose", "access token: Zx81 end", "access token: [redacted] end"},
 		{"age", "AGE-SECRET-KEY-1QQQQQQQQ", "[redacted]"},
 	}
 	for _, tt := range tests {
@@ -116,5 +134,36 @@ func TestRedactText(t *testing.T) {
 				t.Errorf("again: %q", again)
 			}
 		})
+	}
+}
+
+// What tells who somebody is goes from a bundle, wherever in a word it stands.
+func TestRedactorHidesPeople(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	t.Setenv("USERPROFILE", `C:\Users\ana`)
+	r := newRedactor([]string{"MY_TOKEN=abcdef", "PATH=/bin"})
+	tests := []struct{ text, want string }{
+		{"arn:aws:iam::123456789012:role/OrgAccess_210987654321", "arn:aws:iam::[account]:role/OrgAccess_[account]"},
+		{"AWSReservedSSO_Admin_123456789012 x123456789012y", "AWSReservedSSO_Admin_[account] x[account]y"},
+		{"account 1234-5678-9012", "account [account]"},
+		{"000000000000 1234567890123 12345678901", "000000000000 1234567890123 12345678901"},
+		{"2026-11-29T20:44:09Z", "2026-11-29T20:44:09Z"},
+		{"ana@example.org said abcdef", "[mail] said [redacted]"},
+		{"open /home/bob/x and /Users/eva/y", "open /home/[user]/x and /Users/[user]/y"},
+		{`open C:\Users\eva\x, "C:\\Users\\eva\\x"`, `open C:\Users\[user]\x, "C:\\Users\\[user]\\x"`},
+	}
+	for _, tt := range tests {
+		if got := r.text(tt.text); got != tt.want {
+			t.Errorf("text(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	if home := "/home/ana"; runtime.GOOS == "linux" {
+		if got := r.text("open " + home + "/x"); got != "open ~/x" {
+			t.Errorf("the home folder comes out as %q", got)
+		}
+	}
+	const doc = `{"a": {"user_code": "ABCD-EFGH", "role_arn": "arn:aws:iam::1:role/X_123456789012"}}`
+	if got := string(r.json([]byte(doc))); strings.Contains(got, "ABCD") || strings.Contains(got, "123456789012") {
+		t.Errorf("json() = %s", got)
 	}
 }
