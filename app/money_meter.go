@@ -232,7 +232,7 @@ func (a *books) Ended(key string, why sandbox.EndReason, at time.Time) error {
 	a.dropMeter(key)
 	severity := sandbox.SeverityInfo
 	switch why {
-	case sandbox.EndExpired, sandbox.EndCut, sandbox.EndFailed, sandbox.EndCloud, sandbox.EndVanished, sandbox.EndBudget, sandbox.EndOther:
+	case sandbox.EndExpired, sandbox.EndFailed, sandbox.EndCloud, sandbox.EndVanished, sandbox.EndBudget, sandbox.EndOther:
 		severity = sandbox.SeverityWarn // nobody asked for it
 	}
 	amount := "settled_micro"
@@ -273,9 +273,11 @@ func (a *books) Released(key string, err error) {
 	}
 	a.flush()
 	why := sandbox.EndFailed
+	a.mu.Lock()
 	if m.order.State == sandbox.OrderInDoubt {
 		why = sandbox.EndNeverWas
 	}
+	a.mu.Unlock()
 	if err := a.ledger.Release(context.Background(), key, why); err != nil {
 		a.log.Error("what was held is not given back yet", "order", key, "err", err)
 		a.mu.Lock()
@@ -322,12 +324,15 @@ func (a *books) TakeUp(known []sandbox.Sandbox) {
 		have[s.Key] = s
 	}
 	records := a.ledger.All(kindMeter)
+	stale := a.ledger.All(kindMeter)
 	for _, o := range open {
+		delete(stale, o.ID)
 		s, ok := have[o.ID]
 		if !ok && o.State == sandbox.OrderHeld {
 			if err := a.ledger.Release(ctx, o.ID, sandbox.EndNeverWas); err != nil {
 				a.log.Error("what was held is not given back", "order", o.ID, "err", err)
 			}
+			a.dropMeter(o.ID)
 			continue
 		}
 		m := a.readMeter(o, records[o.ID])
@@ -343,6 +348,9 @@ func (a *books) TakeUp(known []sandbox.Sandbox) {
 			a.beginLocked(m, fleet.VM{ID: s.ID, Image: s.Template, Version: s.Version, StartedAt: s.StartedAt})
 			a.mu.Unlock()
 		}
+	}
+	for id := range stale { // of orders that are settled
+		a.dropMeter(id)
 	}
 	a.flush()
 }
