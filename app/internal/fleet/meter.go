@@ -91,7 +91,7 @@ func (f *Fleet) count(ctx context.Context, b *box, cloud Cloud) {
 		err = f.reserve(ctx, b, known)
 	}
 	if err != nil {
-		f.log.Warn("sandbox not counted", "sandbox", b.ID, "err", b.unnamed(err))
+		f.log.Warn("sandbox not counted", "key", b.Key, "err", err)
 		return
 	}
 	f.mu.Lock()

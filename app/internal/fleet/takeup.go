@@ -147,7 +147,10 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 	if err != nil {
 		return err
 	}
-	if b.ID == "" {
+	f.mu.Lock()
+	vm := VM{ID: b.ID, Endpoint: b.Endpoint}
+	f.mu.Unlock()
+	if vm.ID == "" {
 		return f.findOut(ctx, b, s)
 	}
 	if s.Token == "" {
@@ -158,7 +161,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 	}
 	cloud, err := f.cloudOf(ctx, b)
 	if err != nil { // reconcile finds out
-		f.log.Warn("cloud of a sandbox not open", "sandbox", b.ID, "err", err)
+		f.log.Warn("cloud of a sandbox not open", "sandbox", vm.ID, "err", err)
 	}
 	if err == nil {
 		if e, over := f.fate(ctx, b); over {
@@ -173,7 +176,7 @@ func (f *Fleet) find(ctx context.Context, b *box) error {
 			return notMade(err)
 		}
 	}
-	agent, err := cloud.Agent(VM{ID: b.ID, Endpoint: b.Endpoint}, s.Token)
+	agent, err := cloud.Agent(vm, s.Token)
 	if err != nil {
 		return err
 	}
