@@ -133,8 +133,12 @@ func (f *Fleet) runningLocked(b *box) {
 	if started.IsZero() {
 		started = b.AskedAt
 	}
+	state := b.State
+	if state == sandbox.Creating || state == sandbox.InDoubt { // its end was asked for first; the cloud has it, and counts
+		state = sandbox.Pending
+	}
 	f.cfg.Meter.Running(b.Key, VM{
-		ID: b.ID, Image: cmp.Or(b.Image, b.Request.Image), Version: b.Version, State: b.State, Life: b.Request.Life, Idle: b.Request.Idle, StartedAt: started,
+		ID: b.ID, Image: cmp.Or(b.Image, b.Request.Image), Version: b.Version, State: state, Life: b.Request.Life, Idle: b.Request.Idle, StartedAt: started,
 	})
 }
 

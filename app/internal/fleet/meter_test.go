@@ -23,6 +23,7 @@ type fakeMeter struct {
 	asks  []fleet.Ask
 	known [][]sandbox.Sandbox
 	ends  map[string]time.Time
+	began []fleet.VM
 	no    func(what string) error
 }
 
@@ -47,13 +48,19 @@ func (m *fakeMeter) Reserve(_ context.Context, a fleet.Ask) error {
 }
 func (m *fakeMeter) Creating(string) error                          { return m.tell("creating") }
 func (m *fakeMeter) Doubt(string)                                   { m.tell("doubt") }
-func (m *fakeMeter) Running(_ string, vm fleet.VM)                  { m.tell("running %s", vm.ID) }
 func (m *fakeMeter) Saw(_ string, state sandbox.State, _ time.Time) { m.tell("saw %s", state) }
 func (m *fakeMeter) Cycle(context.Context, string) error            { return m.tell("cycle") }
 func (m *fakeMeter) Released(_ string, err error)                   { m.tell("released %s", sandbox.CodeOf(err)) }
 func (m *fakeMeter) Lost(string)                                    { m.tell("lost") }
 func (m *fakeMeter) Orphan(_ string, vm fleet.VM)                   { m.tell("orphan %s", vm.ID) }
 func (m *fakeMeter) Describe(s *sandbox.Sandbox)                    { s.Hold = 7 }
+
+func (m *fakeMeter) Running(_ string, vm fleet.VM) {
+	m.mu.Lock()
+	m.began = append(m.began, vm)
+	m.mu.Unlock()
+	m.tell("running %s", vm.ID)
+}
 
 func (m *fakeMeter) Ended(key string, why sandbox.EndReason, at time.Time) error {
 	m.mu.Lock()
@@ -87,6 +94,26 @@ func metered(t *testing.T) (*rig, *fakeMeter) {
 	r.meter = &fakeMeter{}
 	r.open()
 	return r, r.meter
+}
+
+// A sandbox that nobody wants any more by the time that its cloud has made it
+// costs something until it has ended.
+func TestMeterOfAnEndBeforeTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := metered(t)
+		l := lease("a")
+		l.Spec.Grant = "g_1"
+		r.hold(l)
+		r.cloud.run = func(int) (bool, error) {
+			r.fleet.EndGrant("g_1", sandbox.EndBudget)
+			return true, nil
+		}
+		r.exec("a", "echo")
+		r.now("it has ended", func() bool { return r.cloud.runs == 1 && r.cloud.alive() == 0 })
+		if len(m.began) != 1 || m.began[0].State != sandbox.Pending {
+			t.Errorf("it began as %+v", m.began)
+		}
+	})
 }
 
 // A sandbox is paid for before anything is asked of the cloud, and settled when
