@@ -1,6 +1,7 @@
 package awsauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -22,7 +23,8 @@ import (
 )
 
 // Secrets is a keychain. Get fails with [keychain.ErrNotFound] for a name that
-// it does not have.
+// it does not have. One that has a method Locked, as that of [keychain.Sealed], is
+// asked with it before what came out of it is used once more.
 type Secrets interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 	Set(ctx context.Context, name string, value []byte) error
@@ -60,6 +62,8 @@ type Deps struct {
 	// Endpoints are where services are, by the names that they have in
 	// AWS_ENDPOINT_URL_: STS, SSO, SSO_OIDC, SIGNIN. Else where AWS has them.
 	Endpoints map[string]string
+	// Patience is how long it may take to get credentials; 0 is a minute.
+	Patience time.Duration
 }
 
 // An Auth makes configurations from profiles. It is safe for concurrent use.
@@ -68,6 +72,10 @@ type Auth struct {
 	deps   Deps
 	offset atomic.Int64 // how far the clock of AWS is ahead, in nanoseconds
 	epoch  atomic.Int64 // counts logins and logouts, after which nothing cached holds
+	ended  context.Context
+	end    context.CancelFunc
+
+	commands sync.WaitGroup // those that run now
 
 	mu      sync.Mutex // guards what follows
 	live    map[string]*live
@@ -77,8 +85,34 @@ type Auth struct {
 
 // New returns an Auth. It reads nothing yet.
 func New(deps Deps) *Auth {
-	return &Auth{deps: deps, live: map[string]*live{}, clients: map[string]*http.Client{}, refused: map[string]bool{}}
+	a := &Auth{deps: deps, live: map[string]*live{}, clients: map[string]*http.Client{}, refused: map[string]bool{}}
+	a.ended, a.end = context.WithCancel(context.Background())
+	return a
 }
+
+// Close ends the commands that credentials are being had from, and closes
+// connections. Credentials that it takes a command to get can't be had any more.
+func (a *Auth) Close() {
+	a.mu.Lock()
+	a.end()
+	a.mu.Unlock()
+	a.commands.Wait()
+	a.CloseIdleConnections()
+}
+
+// begin counts a command, unless there are to be no more.
+func (a *Auth) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended.Err() != nil {
+		return false
+	}
+	a.commands.Add(1)
+	return true
+}
+
+// patience is how long getting credentials may take.
+func (a *Auth) patience() time.Duration { return cmp.Or(a.deps.Patience, patience) }
 
 // Now is the time in AWS, as far as it is known.
 func (a *Auth) Now() time.Time { return time.Now().Add(a.Offset()) }
@@ -128,7 +162,7 @@ func (a *Auth) get(p Profile) (*live, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.live[string(key)] == nil {
-		a.live[string(key)] = &live{a: a, p: p}
+		a.live[string(key)] = &live{a: a, p: p, turn: make(chan struct{}, 1)}
 	}
 	return a.live[string(key)], nil
 }
@@ -146,15 +180,16 @@ func (a *Auth) CloseIdleConnections() {
 // those of the system.
 func (a *Auth) client(bundle string) (*http.Client, error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c := a.clients[bundle]; c != nil {
-		return c, nil
+	had := a.clients[bundle]
+	a.mu.Unlock()
+	if had != nil {
+		return had, nil
 	}
 	next := a.deps.HTTP
 	if next == nil {
 		t := awshttp.NewBuildableClient().GetTransport()
 		if bundle != "" {
-			pem, err := os.ReadFile(bundle)
+			pem, err := readFile(bundle)
 			if err != nil {
 				return nil, fmt.Errorf("read certificates: %w", err)
 			}
@@ -166,11 +201,15 @@ func (a *Auth) client(bundle string) (*http.Client, error) {
 		next = t
 	}
 	c := &http.Client{
-		Transport:     clock{next, &a.offset},
+		Transport:     honest{clock{next, &a.offset}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a signature holds for one address only
 	}
-	a.clients[bundle] = c
-	return c, nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.clients[bundle] == nil { // else another was as quick
+		a.clients[bundle] = c
+	}
+	return a.clients[bundle], nil
 }
 
 // home is the folder with .aws.
@@ -208,10 +247,23 @@ func (a *Auth) files() (Files, error) {
 }
 
 // load reads one profile of ~/.aws as the SDK does.
-func load(ctx context.Context, f Files, name string) (sc config.SharedConfig, err error) {
+func load(ctx context.Context, f Files, name string) (config.SharedConfig, error) {
+	known, err := readAll(f)
+	if err != nil {
+		return config.SharedConfig{}, err
+	}
+	return known.load(ctx, f, name)
+}
+
+// load is that of the files that known tells of.
+func (known known) load(ctx context.Context, f Files, name string) (sc config.SharedConfig, err error) {
+	file, line := known.place(name)
+	if known.deep(name) {
+		return sc, &ErrConfig{Profile: name, File: file, Line: line, Why: fmt.Sprintf("its source_profile leads on through more than %d profiles", maxChain)}
+	}
 	defer func() {
 		if recover() != nil { // the SDK falls over a value that is one quotation mark
-			file, line := readAll(f).lone()
+			file, line := known.lone()
 			err = &ErrConfig{Profile: name, File: file, Line: line, Why: "the files can't be read: a value is a single quotation mark"}
 		}
 	}()
@@ -221,7 +273,6 @@ func load(ctx context.Context, f Files, name string) (sc config.SharedConfig, er
 	if err == nil {
 		return sc, nil
 	}
-	known := readAll(f)
 	if _, ok := errors.AsType[config.SharedConfigProfileNotExistError](err); ok {
 		none := &ErrNoProfile{Name: name, Have: known.names(), Problems: known.problems}
 		if role, ok := errors.AsType[config.SharedConfigAssumeRoleError](err); ok {
@@ -229,7 +280,6 @@ func load(ctx context.Context, f Files, name string) (sc config.SharedConfig, er
 		}
 		return sc, none
 	}
-	file, line := known.place(name)
 	if role, ok := errors.AsType[config.SharedConfigAssumeRoleError](err); ok {
 		if loop := known.loop(name); loop != nil {
 			return sc, &ErrLoop{Names: loop}

@@ -3,6 +3,7 @@ package awsauth
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -32,6 +33,7 @@ type chain struct {
 	files    []string     // a change in one of them makes another chain
 	sso      []*ssoSource // logins that it rests on
 	sessions []string     // names of cached sessions that it rests on
+	keychain bool         // it rests on what the keychain has
 }
 
 // build finds out what a profile comes to. It reads files, and asks nobody.
@@ -78,6 +80,9 @@ func (a *Auth) build(ctx context.Context, p Profile, ask Prompter) (*chain, erro
 	if c.region == "" && p.Kind != KindMetadata {
 		return nil, ErrNoRegion
 	}
+	if c.region != "" && !isRegion(c.region) {
+		return nil, &ErrConfig{Profile: c.label(), Why: noRegion(c.region)}
+	}
 	if c.provider, err = c.of(ctx, p, nil); err != nil {
 		return nil, err
 	}
@@ -111,11 +116,15 @@ func (c *chain) of(ctx context.Context, p Profile, path []string) (aws.Credentia
 	if at := slices.Index(path, p.Name); at >= 0 {
 		return nil, &ErrLoop{Names: append(slices.Clone(path[at:]), p.Name)}
 	}
+	if len(path) >= maxChain {
+		return nil, &ErrConfig{Profile: path[0], Why: fmt.Sprintf("its source_profile leads on through more than %d profiles", maxChain)}
+	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	switch p.Kind {
 	case KindKeys:
+		c.keychain = true
 		keys := &keySource{a: c.a, profile: p.Name}
 		if len(path) > 0 && p.MFASerial == "" || p.NoSession { // a role is a session enough
 			return keys, nil
@@ -226,7 +235,7 @@ func (c *chain) role(profile string, base aws.CredentialsProvider, arn, external
 		}
 	}
 	if serial != "" {
-		c.sessions = append(c.sessions, profile)
+		c.sessions, c.keychain = append(c.sessions, profile), true
 	}
 	return &roleSource{
 		a: c.a, label: c.label(), outside: c.outside("arenero profiles import"), profile: profile, arn: arn, serial: serial, ask: c.ask, client: c.sts(base),
@@ -242,7 +251,7 @@ func (c *chain) role(profile string, base aws.CredentialsProvider, arn, external
 
 func (c *chain) web(profile, arn, session, file string) aws.CredentialsProvider {
 	c.files = append(c.files, file)
-	return blamed{profile, "assume role " + arn, stscreds.NewWebIdentityRoleProvider(c.sts(aws.AnonymousCredentials{}), arn, stscreds.IdentityTokenFile(file),
+	return blamed{profile, "assume role " + arn, stscreds.NewWebIdentityRoleProvider(c.sts(aws.AnonymousCredentials{}), arn, tokenFile(file),
 		func(o *stscreds.WebIdentityRoleOptions) { o.RoleSessionName = sessionName(session, profile) })}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Reason is why a person has to sign in.
@@ -91,6 +92,16 @@ func (e *ErrConfig) Error() string {
 	return b.String() + e.Why
 }
 
+// An ErrStale means that a profile was given credentials that have expired already.
+type ErrStale struct {
+	Profile string
+	Ended   time.Time // in the time of AWS
+}
+
+func (e *ErrStale) Error() string {
+	return fmt.Sprintf("AWS profile %s: what it was given expired at %s", e.Profile, e.Ended.UTC().Format(time.RFC3339))
+}
+
 // An ErrNoProfile means that there is no profile with a name.
 type ErrNoProfile struct {
 	Name     string
@@ -134,6 +145,9 @@ func classify(profile, action string, err error) error {
 	if err == nil || ours(err) {
 		return err
 	}
+	if e := Unreachable(err); e != nil {
+		return &ErrUnreachable{Profile: profile, Action: action, Host: e.Host, Why: e.Why, Err: e.Err}
+	}
 	api, ok := errors.AsType[apiError](err)
 	if !ok {
 		return fmt.Errorf("AWS profile %s: %s: %w", profile, action, err)
@@ -160,7 +174,10 @@ func classify(profile, action string, err error) error {
 // ours reports whether err is of this package already, so that the profile it
 // names is the one to look at.
 func ours(err error) bool {
-	return is[*ErrSignIn](err) || is[*ErrDenied](err) || is[*ErrConfig](err) || is[*ErrNoProfile](err) ||
+	if e, ok := errors.AsType[*ErrUnreachable](err); ok && e.Profile != "" {
+		return true
+	}
+	return is[*ErrSignIn](err) || is[*ErrDenied](err) || is[*ErrStale](err) || is[*ErrConfig](err) || is[*ErrNoProfile](err) ||
 		is[*ErrLoop](err) || errors.Is(err, ErrWrongCode) || errors.Is(err, ErrNoRegion)
 }
 

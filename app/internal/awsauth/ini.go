@@ -3,7 +3,6 @@ package awsauth
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 )
@@ -137,10 +136,15 @@ func noProfile(section string) bool {
 
 const nameless = "the section has no name"
 
-// readAll reads both files. One that can't be read is empty, as for the SDK.
-func readAll(f Files) known {
+// readAll reads both files. One that can't be read is empty, as for the SDK, but
+// for those that are not fit to be read: the SDK must not be sent there.
+func readAll(f Files) (known, error) {
 	k := known{at: map[string]place{}, source: map[string]string{}, keys: map[string][]place{}}
-	if text, err := os.ReadFile(f.Config); err == nil {
+	text, err := readFile(f.Config)
+	if is[*ErrConfig](err) {
+		return k, err
+	}
+	if err == nil {
 		k.add(f.Config, string(text), func(section string) (string, string) {
 			name, ok := strings.CutPrefix(section, profilePrefix)
 			switch {
@@ -154,7 +158,11 @@ func readAll(f Files) known {
 			return "", "the section [" + section + "] is not read here: write [" + profilePrefix + section + "]"
 		})
 	}
-	if text, err := os.ReadFile(f.Credentials); err == nil {
+	text, err = readFile(f.Credentials)
+	if is[*ErrConfig](err) {
+		return k, err
+	}
+	if err == nil {
 		k.add(f.Credentials, string(text), func(section string) (string, string) {
 			switch {
 			case section == "":
@@ -168,7 +176,7 @@ func readAll(f Files) known {
 			return section, ""
 		})
 	}
-	return k
+	return k, nil
 }
 
 // add takes in one file. profile tells the profile that a section is of, or why
@@ -220,6 +228,18 @@ func (k known) place(profile string) (file string, line int) {
 }
 
 func (k known) lone() (file string, line int) { return k.quote.file, k.quote.line }
+
+// deep reports whether the sources of a profile go on for longer than anybody
+// means them to. The SDK follows them all.
+func (k known) deep(profile string) bool {
+	seen := map[string]bool{}
+	for name := profile; name != "" && !seen[name]; name = k.source[name] {
+		if seen[name] = true; len(seen) > maxChain {
+			return true
+		}
+	}
+	return false
+}
 
 // loop returns the circle that the sources of a profile lead to; nil is none.
 func (k known) loop(profile string) []string {

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/arenero/arenero/app/internal/keychain"
 )
 
 const (
 	window   = 5 * time.Minute  // credentials are renewed this long before they run out
 	minLife  = 10 * time.Second // what lives shorter is not worth using
-	patience = time.Minute      // for one renewal, however long its callers would wait
+	patience = time.Minute      // for one renewal, however long its callers would wait; see [Deps.Patience]
 )
 
 // A live gives the credentials of one profile for as long as it is asked. When
@@ -25,6 +27,10 @@ type live struct {
 	a *Auth
 	p Profile
 
+	// turn is held by the one who reads files: those may be where nobody answers,
+	// and one who waits there is enough.
+	turn chan struct{}
+
 	mu  sync.Mutex // guards now
 	now *current   // nil until first needed
 }
@@ -33,6 +39,7 @@ type live struct {
 type current struct {
 	*chain
 	cache  *aws.CredentialsCache // one renewal at a time
+	gave   atomic.Bool           // credentials
 	epoch  int64
 	offset time.Duration
 	files  []*watched
@@ -44,15 +51,58 @@ func (l *live) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if err != nil {
 		return aws.Credentials{}, err
 	}
+	if c.keychain && c.gave.Load() && l.a.locked(ctx) {
+		// What came out of the keychain is not to outlive that it was locked.
+		l.drop(c)
+		if c, err = l.current(ctx); err != nil {
+			return aws.Credentials{}, err
+		}
+	}
 	creds, err := c.cache.Retrieve(ctx)
 	if err != nil {
 		return aws.Credentials{}, classify(l.p.label(), "get credentials", err)
 	}
+	c.gave.Store(true)
 	return creds, nil
 }
 
-// current returns what the files say now.
+// drop forgets what c gave.
+func (l *live) drop(c *current) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now == c {
+		l.now = nil
+	}
+}
+
+// locked reports whether the keychain is known to be locked, where it can tell
+// without asking anybody.
+func (a *Auth) locked(ctx context.Context) bool {
+	s, ok := a.deps.Secrets.(interface{ Locked(context.Context) error })
+	if !ok {
+		return false
+	}
+	switch keychain.ClassOf(s.Locked(ctx)) {
+	case keychain.Locked, keychain.NoPassphrase, keychain.NoBus, keychain.NoService:
+		return true
+	}
+	return false
+}
+
+// current returns what the files say now. It waits for them no longer than ctx.
 func (l *live) current(ctx context.Context) (*current, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, gaveUp(ctx)
+	}
+	return apart(ctx, func() (*current, error) {
+		defer func() { <-l.turn }()
+		return l.read(ctx)
+	})
+}
+
+func (l *live) read(ctx context.Context) (*current, error) {
 	l.mu.Lock()
 	had := l.now
 	l.mu.Unlock()
@@ -69,7 +119,7 @@ func (l *live) current(ctx context.Context) (*current, error) {
 	for _, path := range slices.Compact(chain.files) {
 		fresh.files = append(fresh.files, watch(path))
 	}
-	fresh.cache = aws.NewCredentialsCache(&steady{a: l.a, source: chain.provider}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = window })
+	fresh.cache = aws.NewCredentialsCache(&steady{a: l.a, profile: chain.label(), source: chain.provider}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = window })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now == had { // else another was as quick
@@ -94,25 +144,38 @@ func (c *current) holds() bool {
 // A steady gives credentials in the time of this computer, and lets a renewal
 // fail for as long as there is something left to use.
 type steady struct {
-	a      *Auth
-	source aws.CredentialsProvider
+	a       *Auth
+	profile string
+	source  aws.CredentialsProvider
 
 	mu  sync.Mutex // guards end
 	end time.Time  // of what was given last
 }
 
 func (s *steady) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, s.a.patience())
 	defer cancel()
 	creds, err := s.source.Retrieve(ctx)
 	if err != nil || !creds.CanExpire {
 		return creds, err
+	}
+	if err := s.a.fresh(s.profile, creds); err != nil {
+		return aws.Credentials{}, err
 	}
 	creds.Expires = creds.Expires.Add(-s.a.Offset())
 	s.mu.Lock()
 	s.end = creds.Expires
 	s.mu.Unlock()
 	return creds, nil
+}
+
+// fresh refuses what can't be used any more: whoever gives that has an old answer
+// or the wrong time, and to ask again for each request would not help.
+func (a *Auth) fresh(profile string, c aws.Credentials) error {
+	if c.CanExpire && !c.Expires.After(a.Now()) {
+		return &ErrStale{Profile: profile, Ended: c.Expires}
+	}
+	return nil
 }
 
 // AdjustExpiresBy implements [aws.AdjustExpiresByCredentialsCacheStrategy]. What
@@ -166,7 +229,7 @@ func look(path string) *sight {
 	if err != nil {
 		return s
 	}
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		return s
 	}

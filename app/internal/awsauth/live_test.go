@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/arenero/arenero/app/internal/awsauth"
+	"github.com/arenero/arenero/app/internal/keychain"
 )
 
 // retrieve gets the credentials of a configuration.
@@ -261,5 +262,55 @@ func TestR27_RegionOfProfile(t *testing.T) {
 		if cfg.Region != tt.want || (tt.want == "") != errors.Is(err, awsauth.ErrNoRegion) {
 			t.Errorf("%+v: region %q, %v", tt.p, cfg.Region, err)
 		}
+	}
+}
+
+// What came out of a keychain is not used any more once that is locked, and is had
+// anew when it is open again. Profiles that don't need it go on.
+func TestLockedKeychain(t *testing.T) {
+	r := newRig(t)
+	vault := &lockable{Secrets: r.secrets}
+	r.deps.Secrets = vault
+	r.again()
+	r.aws.roles[admin] = role{}
+	r.keys(t, awsauth.Profile{Name: "session"})
+	r.keys(t, awsauth.Profile{Name: "key", NoSession: true})
+	r.add(awsauth.Profile{Name: "role", Kind: awsauth.KindRole, Source: "key", RoleARN: admin})
+	r.outside(t, time.Hour)
+	r.sso()
+	all := map[string]aws.Config{}
+	for name, p := range r.profiles {
+		cfg, err := r.Config(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = cfg
+		retrieve(t, cfg)
+	}
+	for _, class := range []keychain.Class{keychain.Locked, keychain.NoPassphrase, keychain.NoService, keychain.NoBus} {
+		vault.err = &keychain.Error{Class: class, Op: "look"}
+		for name, cfg := range all {
+			if name == "s" {
+				retrieve(t, cfg)
+				continue
+			}
+			for range 2 {
+				if _, err := cfg.Credentials.Retrieve(t.Context()); keychain.ClassOf(err) != class {
+					t.Errorf("%s, %s: error = %v", name, class, err)
+				}
+			}
+		}
+		vault.err = nil
+		for _, cfg := range all {
+			retrieve(t, cfg)
+		}
+	}
+	// Of a keychain that does not answer nothing is known.
+	vault.err = &keychain.Error{Class: keychain.TimedOut, Op: "look"}
+	for _, cfg := range all {
+		retrieve(t, cfg)
+	}
+	if got := r.aws.count("/federation/credentials"); got != 1 {
+		t.Errorf("the login was used %d times, want once", got)
 	}
 }

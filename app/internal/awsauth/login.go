@@ -26,7 +26,7 @@ import (
 // Center, give the code of an MFA device. It returns when credentials were had,
 // or the person was not, or ctx is done. [ErrWrongCode] is worth another call.
 func (a *Auth) Login(ctx context.Context, p Profile) error {
-	c, err := a.build(ctx, p, a.deps.Prompt)
+	c, err := apart(ctx, func() (*chain, error) { return a.build(ctx, p, a.deps.Prompt) })
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,12 @@ func (a *Auth) Login(ctx context.Context, p Profile) error {
 			return err
 		}
 	}
-	if _, err := c.provider.Retrieve(ctx); err != nil {
+	creds, err := c.provider.Retrieve(ctx)
+	if err != nil {
 		return classify(p.label(), "get credentials", err)
+	}
+	if err := a.fresh(c.label(), creds); err != nil {
+		return err
 	}
 	a.changed()
 	return nil
@@ -45,7 +49,7 @@ func (a *Auth) Login(ctx context.Context, p Profile) error {
 // Logout ends the sessions of a profile, here and in AWS, also for other
 // programs that share them. A key in the keychain stays: see [Auth.Forget].
 func (a *Auth) Logout(ctx context.Context, p Profile) error {
-	c, err := a.build(ctx, p, nil)
+	c, err := apart(ctx, func() (*chain, error) { return a.build(ctx, p, nil) })
 	if err != nil {
 		return err
 	}
@@ -142,13 +146,30 @@ func (s *ssoSource) register(ctx context.Context, grant, redirect string) (ssoTo
 func (s *ssoSource) got(t ssoToken, out *ssooidc.CreateTokenOutput) (ssoToken, error) {
 	t.access, t.refresh = aws.ToString(out.AccessToken), aws.ToString(out.RefreshToken)
 	t.expires = s.a.Now().Add(time.Duration(out.ExpiresIn) * time.Second)
-	if t.access == "" {
-		return ssoToken{}, fmt.Errorf("log in to AWS profile %s: the answer has no token", s.profile)
+	if t.access == "" || out.ExpiresIn <= 0 {
+		return ssoToken{}, &ErrUnreachable{Profile: s.profile, Action: "log in", Why: Stranger, Err: errNoLogin}
 	}
 	return t, nil
 }
 
+var errNoLogin = errors.New("the answer has no login, or one that has expired already")
+
+// isPage reports whether a person may be sent to an address. What the service of a
+// login says goes to a browser, or to whatever else the desktop opens addresses with.
+func isPage(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// show tells where to confirm a login. It refuses what is no page.
 func (s *ssoSource) show(ctx context.Context, how Login) error {
+	if !isPage(how.URL) {
+		return &ErrUnreachable{Profile: s.profile, Action: "log in", Why: Stranger, Err: errors.New("the page to confirm the login is not one with https")}
+	}
 	if s.a.deps.Prompt == nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -37,11 +36,11 @@ func (c *chain) container() (aws.CredentialsProvider, error) {
 		}
 	}
 	return blamed{c.label(), "ask the container service", endpointcreds.New(at, func(o *endpointcreds.Options) {
-		o.HTTPClient = c.client
+		o.HTTPClient = plainly(c.client)
 		o.AuthorizationToken = env["AWS_CONTAINER_AUTHORIZATION_TOKEN"]
 		if file := env["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]; file != "" {
 			o.AuthorizationTokenProvider = endpointcreds.TokenProviderFunc(func() (string, error) {
-				b, err := os.ReadFile(file)
+				b, err := readFile(file)
 				return string(b), err
 			})
 		}
@@ -61,7 +60,7 @@ func nearby(host string) bool {
 func (c *chain) instance() aws.CredentialsProvider {
 	env, sc := c.a.deps.Env, c.shared
 	o := imds.Options{
-		HTTPClient:        c.client,
+		HTTPClient:        plainly(c.client),
 		ClientEnableState: imds.ClientEnabled, // said, so that this process' variables are not asked
 		Endpoint:          cmp.Or(env["AWS_EC2_METADATA_SERVICE_ENDPOINT"], "http://169.254.169.254"),
 		EnableFallback:    aws.FalseTernary, // version 1 answers anyone who can make this computer send a GET

@@ -1,6 +1,8 @@
 package awsauth
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -86,6 +88,11 @@ func (p Profile) Validate() error {
 	if missing := blank(need); missing != "" {
 		return &ErrConfig{Profile: p.Name, Why: "it lacks " + missing}
 	}
+	for _, region := range []string{p.Region, p.SSORegion} {
+		if region != "" && !isRegion(region) {
+			return &ErrConfig{Profile: p.Name, Why: noRegion(region)}
+		}
+	}
 	switch {
 	case p.SSOFlow != "" && p.SSOFlow != FlowCode && p.SSOFlow != FlowDevice:
 		return &ErrConfig{Profile: p.Name, Why: "sso_flow is neither " + FlowCode + " nor " + FlowDevice}
@@ -95,6 +102,16 @@ func (p Profile) Validate() error {
 		return &ErrConfig{Why: "the name of a profile holds a line break"}
 	}
 	return nil
+}
+
+var regionForm = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]+){0,15}$`)
+
+// isRegion reports whether text may be the name of a region. It becomes a part of
+// the names of hosts that get signed requests.
+func isRegion(text string) bool { return len(text) <= 63 && regionForm.MatchString(text) }
+
+func noRegion(text string) string {
+	return fmt.Sprintf("%q is no region", text)
 }
 
 // label is what messages call a profile.

@@ -36,14 +36,37 @@ type KeyPlace struct {
 func (a *Auth) Files() (Files, error) { return a.files() }
 
 // Scan lists the profiles of the files, by name, and the lines in them that
-// nobody reads. Files that are not there have no profiles.
-func Scan(ctx context.Context, f Files) ([]Found, []Problem) {
-	k := readAll(f)
+// nobody reads. Files that are not there have no profiles. It fails for files that
+// are not fit to be read, and when ctx is done.
+func Scan(ctx context.Context, f Files) ([]Found, []Problem, error) {
+	var problems []Problem
+	found, err := apart(ctx, func() (found []Found, err error) {
+		found, problems, err = scan(ctx, f)
+		return found, err
+	})
+	if err != nil { // whoever reads may still be at it
+		return nil, nil, err
+	}
+	return found, problems, nil
+}
+
+func scan(ctx context.Context, f Files) ([]Found, []Problem, error) {
+	k, err := readAll(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := k.names()
+	if len(names) > maxProfiles {
+		return nil, nil, &ErrConfig{File: f.Config, Why: fmt.Sprintf("it has more than %d profiles", maxProfiles)}
+	}
 	var found []Found
-	for _, name := range k.names() {
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return nil, nil, gaveUp(ctx)
+		}
 		p := Found{Name: name, Source: k.source[name]}
 		p.File, p.Line = k.place(name)
-		sc, err := load(ctx, f, name)
+		sc, err := k.load(ctx, f, name)
 		p.Err = err
 		if err == nil {
 			p.Kind, p.Region = kindOf(sc), sc.Region
@@ -54,7 +77,7 @@ func Scan(ctx context.Context, f Files) ([]Found, []Problem) {
 		}
 		found = append(found, p)
 	}
-	return found, k.problems
+	return found, k.problems, nil
 }
 
 func kindOf(sc config.SharedConfig) Kind {
@@ -78,12 +101,18 @@ func kindOf(sc config.SharedConfig) Kind {
 // SharedKey is the key that a profile of the files holds, to be moved into the
 // keychain. MFASerial comes with it where the profile names a device.
 func SharedKey(ctx context.Context, f Files, name string) (k Key, mfaSerial string, err error) {
-	sc, err := load(ctx, f, name)
+	var known known
+	sc, err := apart(ctx, func() (sc config.SharedConfig, err error) {
+		if known, err = readAll(f); err != nil {
+			return sc, err
+		}
+		return known.load(ctx, f, name)
+	})
 	if err != nil {
 		return Key{}, "", err
 	}
 	if !sc.Credentials.HasKeys() {
-		file, line := readAll(f).place(name)
+		file, line := known.place(name)
 		return Key{}, "", &ErrConfig{Profile: name, File: file, Line: line, Why: "it holds no key"}
 	}
 	return Key{sc.Credentials.AccessKeyID, sc.Credentials.SecretAccessKey, sc.Credentials.SessionToken}, sc.MFASerial, nil

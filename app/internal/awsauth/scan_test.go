@@ -82,7 +82,10 @@ func sdk(t testing.TB, f awsauth.Files, name string) (config.SharedConfig, error
 // compare holds what we say of the files to what the SDK says.
 func compare(t testing.TB, f awsauth.Files) ([]awsauth.Found, []awsauth.Problem) {
 	t.Helper()
-	found, problems := awsauth.Scan(t.Context(), f)
+	found, problems, err := awsauth.Scan(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range found {
 		sc, err := sdk(t, f, p.Name)
 		if _, missing := errors.AsType[config.SharedConfigProfileNotExistError](err); missing && !errors.As(err, new(config.SharedConfigAssumeRoleError)) {

@@ -136,7 +136,7 @@ func (a *Auth) keep(ctx context.Context, profile, of string, c aws.Credentials) 
 // session returns the provider for sessions of a key.
 func (c *chain) session(profile string, key aws.CredentialsProvider, serial string, seconds int) *sessionSource {
 	if serial != "" {
-		c.sessions = append(c.sessions, profile)
+		c.sessions, c.keychain = append(c.sessions, profile), true
 	}
 	return &sessionSource{a: c.a, label: c.label(), outside: c.outside("arenero profiles import"), profile: profile, key: key, serial: serial, seconds: seconds, ask: c.ask, client: c.sts}
 }

@@ -2,7 +2,6 @@ package awsauth
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -108,11 +107,14 @@ type loginSource struct {
 }
 
 func (l loginSource) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	if _, err := readFile(l.file); is[*ErrConfig](err) {
+		return aws.Credentials{}, err
+	}
 	creds, err := l.Provider.Retrieve(ctx)
 	switch {
 	case err == nil:
 		return creds, nil
-	case ctx.Err() == nil && offline(err) && exists(l.file) && is[net.Error](err):
+	case ctx.Err() == nil && exists(l.file) && Unreachable(err) != nil:
 		return creds, classify(l.profile, "renew the login", err)
 	}
 	why := Expired

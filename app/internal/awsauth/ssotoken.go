@@ -210,7 +210,9 @@ func (s *ssoSource) token(ctx context.Context, refused string) (ssoToken, error)
 		}
 		return s.last(t, refused, err)
 	}
-	t.access = aws.ToString(out.AccessToken)
+	if t.access = aws.ToString(out.AccessToken); t.access == "" || out.ExpiresIn <= 0 {
+		return ssoToken{}, &ErrUnreachable{Profile: s.profile, Action: "renew the login", Why: Stranger, Err: errNoLogin}
+	}
 	t.expires = s.a.Now().Add(time.Duration(out.ExpiresIn) * time.Second)
 	if out.RefreshToken != nil {
 		t.refresh = *out.RefreshToken
@@ -245,7 +247,7 @@ func (s *ssoSource) last(t ssoToken, refused string, err error) (ssoToken, error
 
 // read returns the login in the file.
 func (s *ssoSource) read() (ssoToken, error) {
-	text, err := os.ReadFile(s.file)
+	text, err := readFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ssoToken{}, &ErrSignIn{Profile: s.profile, Outside: s.outside, Why: NotSignedIn}
 	}
