@@ -234,6 +234,9 @@ func (d *Doctor) keychain(ctx context.Context, x *exam) {
 		return
 	}
 	what, remedy := text("doctor.keychain.broken", "why", clean(err)), again
+	if e, ok := errors.AsType[*fs.PathError](err); ok { // which no other keychain mends
+		remedy = text("doctor.disk.closed.remedy", "dir", filepath.Dir(e.Path))
+	}
 	if class != "" && class != keychain.Other {
 		what, remedy = text("keychain.class."+string(class)), text("keychain.class."+string(class)+".do")
 	}
@@ -243,7 +246,7 @@ func (d *Doctor) keychain(ctx context.Context, x *exam) {
 // secrets is the keychain that the settings name. Nobody is asked to open it.
 func (d *Doctor) secrets(kept settings.Settings) (*keychain.Sealed, error) {
 	return keychain.Open(keychain.Config{
-		Backend: keychain.Backend(cmp.Or(kept.Keychain, string(keychain.System))), Dir: filepath.Join(d.dirs.State, "keychain"),
+		Backend: keychain.Backend(cmp.Or(kept.Keychain, string(keychain.System))), Dir: keychainFolder(d.dirs),
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/arenero/arenero/app/internal/awsauth"
+	"github.com/arenero/arenero/app/internal/keychain"
 	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/internal/settings"
 	"github.com/arenero/arenero/app/sandbox"
@@ -18,7 +20,10 @@ import (
 
 // Profiles are the owner's profiles in the settings. They need no engine: what
 // needs their secrets does.
-type Profiles struct{ file *settings.File }
+type Profiles struct {
+	file *settings.File
+	dir  string // of the keychain
+}
 
 // A Profile is one of them.
 type Profile = settings.Profile
@@ -33,8 +38,11 @@ func OpenProfiles() (*Profiles, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sweepWithin)
 	defer cancel()
 	_ = sweepMoves(ctx, scratchFolder(dirs)) // the engine says what can't be cleared up
-	return &Profiles{settings.Open(dirs.Config)}, nil
+	return &Profiles{settings.Open(dirs.Config), keychainFolder(dirs)}, nil
 }
+
+// keychainFolder is where secrets are, sealed.
+func keychainFolder(dirs paths.Dirs) string { return filepath.Join(dirs.State, "keychain") }
 
 // sweepWithin is how long whoever looks at profiles waits for that.
 const sweepWithin = 5 * time.Second
@@ -74,6 +82,13 @@ func noProfile(name string, s settings.Settings) error {
 	}
 }
 
+func profileExists(name string) error {
+	return &sandbox.Error{
+		Code: sandbox.Exists, Msg: "there is a profile " + name, Hint: "change it: \"arenero profiles edit " + name + "\"",
+		Details: map[string]any{"why": "exists", "profile": name},
+	}
+}
+
 func profileNames(s settings.Settings) []string {
 	out := []string{}
 	for _, p := range s.Profiles {
@@ -104,6 +119,9 @@ func CheckProfile(p Profile) error {
 	if p.Region == "" && p.Kind != awsauth.KindShared && p.Kind != awsauth.KindEnvironment { // those may have it from elsewhere
 		return invalid("region", "a profile of kind %s names no region of its own: give it one", p.Kind)
 	}
+	if at, err := url.Parse(p.Endpoint); err != nil || at.User != nil { // the settings are no place for a password
+		return invalid("endpoint", "the endpoint of %s has to be an address without a user or a password", p.Name)
+	}
 	spec := sandbox.Spec{Timeout: time.Duration(p.TimeoutSeconds) * time.Second, Idle: time.Duration(p.IdleSeconds) * time.Second}
 	if err := spec.Validate(); err != nil {
 		return invalid("times", "%s", sandbox.Message(err))
@@ -121,10 +139,7 @@ func (p *Profiles) Put(ctx context.Context, own Profile, fresh bool) error {
 	}
 	return p.file.Change(ctx, func(s *settings.Settings) error {
 		if _, had := s.Profile(own.Name); had && fresh {
-			return &sandbox.Error{
-				Code: sandbox.Exists, Msg: "there is a profile " + own.Name, Hint: "change it: \"arenero profiles edit " + own.Name + "\"",
-				Details: map[string]any{"why": "exists", "profile": own.Name},
-			}
+			return profileExists(own.Name)
 		}
 		if own.Source != "" {
 			if _, ok := s.Profile(own.Source); !ok && own.Source != own.Name {
@@ -163,8 +178,34 @@ func (p *Profiles) SetDefault(ctx context.Context, name string) error {
 	})
 }
 
-// Drop forgets a profile. One that others need stays, unless by force.
+// Moved are the profiles, be they forgotten or not, whose key was taken out of the
+// files of AWS, sorted: nothing else has it any more.
+func (p *Profiles) Moved(ctx context.Context) ([]string, error) {
+	s, err := p.file.Read()
+	if err != nil {
+		return nil, err
+	}
+	store, err := keychain.Open(keychain.Config{Backend: keychain.Backend(cmp.Or(s.Keychain, string(keychain.System))), Dir: p.dir})
+	if err != nil {
+		return nil, err
+	}
+	names, err := store.Names(ctx) // which needs no key
+	var out []string
+	for _, n := range names {
+		if profile, ok := strings.CutPrefix(n, moveName("")); ok {
+			out = append(out, profile)
+		}
+	}
+	return out, err
+}
+
+// Drop forgets a profile. One that others need stays, unless by force, and so does
+// one that programs get credentials from since its key was taken out of their files.
 func (p *Profiles) Drop(ctx context.Context, name string, force bool) error {
+	moved, err := p.Moved(ctx)
+	if err != nil {
+		return err
+	}
 	return p.file.Change(ctx, func(s *settings.Settings) error {
 		if _, ok := s.Profile(name); !ok {
 			return noProfile(name, *s)
@@ -186,6 +227,13 @@ func (p *Profiles) Drop(ctx context.Context, name string, force bool) error {
 			return &sandbox.Error{
 				Code: sandbox.WrongState, Msg: "the profile " + name + " is used by " + strings.Join(users, ", "), Hint: "change those first, or say --force",
 				Details: map[string]any{"why": "used", "profile": name, "users": strings.Join(users, ", ")},
+			}
+		}
+		if slices.Contains(moved, name) && !force {
+			return &sandbox.Error{
+				Code: sandbox.WrongState, Msg: "the files of AWS get the key of " + name + " from here",
+				Hint:    "\"arenero profiles import --undo " + name + "\" puts it back there and forgets the profile, or say --force",
+				Details: map[string]any{"why": "moved", "profile": name},
 			}
 		}
 		s.DropProfile(name)

@@ -99,6 +99,15 @@ func (k *secretKeeper) Delete(ctx context.Context, name string) error {
 	return s.Delete(ctx, name)
 }
 
+// Locked fails if a person would be needed to get at secrets now, and asks nobody.
+func (k *secretKeeper) Locked(ctx context.Context) error {
+	s, err := k.current()
+	if err != nil {
+		return err
+	}
+	return s.Locked(ctx)
+}
+
 // holds reports whether a vault is open, which would have to be opened again by
 // a person if this engine ended.
 func (k *secretKeeper) holds() bool {
@@ -187,7 +196,7 @@ func (k *secretKeeper) status(ctx context.Context) (KeychainStatus, error) {
 		return out, err
 	}
 	out.Secrets = len(names)
-	if b == keychain.Vault {
+	if b == keychain.Vault && !s.Used() {
 		if _, err := os.Stat(filepath.Join(k.dir, "vault.age")); errors.Is(err, fs.ErrNotExist) {
 			out.State = "missing"
 			return out, nil

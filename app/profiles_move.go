@@ -67,7 +67,10 @@ func (a *accounts) move(ctx context.Context, name string, data []byte) ([]Moved,
 		return nil, err
 	}
 	var places []awsauth.KeyPlace
-	found, _ := awsauth.Scan(ctx, m.Files)
+	found, _, err := awsauth.Scan(ctx, m.Files)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range found {
 		if f.Name == m.Shared {
 			places = f.Keys
@@ -76,10 +79,22 @@ func (a *accounts) move(ctx context.Context, name string, data []byte) ([]Moved,
 	if m.Profile.MFASerial == "" {
 		m.Profile.MFASerial = serial
 	}
+	begun, err := a.begun(ctx, name, key)
+	if err != nil {
+		return nil, err
+	}
 	if err := a.auth.SetKey(ctx, name, key); err != nil {
 		return nil, err
 	}
-	if err := a.file.Change(ctx, func(s *settings.Settings) error { s.PutProfile(m.Profile); return nil }); err != nil {
+	err = a.file.Change(ctx, func(s *settings.Settings) error {
+		if _, ok := s.Profile(name); ok && !begun {
+			return profileExists(name)
+		} else if !ok {
+			s.PutProfile(m.Profile)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	line := "credential_process = " + a.processLine(name)
@@ -100,6 +115,27 @@ func (a *accounts) move(ctx context.Context, name string, data []byte) ([]Moved,
 		out = append(out, back.Moved)
 	}
 	return out, nil
+}
+
+// begun reports whether a profile with this very key is there already, as a move
+// that was broken off leaves it. Another of its name is not for a move to change.
+func (a *accounts) begun(ctx context.Context, name string, key awsauth.Key) (bool, error) {
+	known, err := a.file.Read()
+	if err != nil {
+		return false, err
+	}
+	p, ok := known.Profile(name)
+	if !ok {
+		return false, nil
+	}
+	had, err := a.auth.Key(ctx, name)
+	switch {
+	case err != nil && !errors.Is(err, keychain.ErrNotFound):
+		return false, err
+	case err != nil, p.Kind != awsauth.KindKeys, had != key:
+		return false, profileExists(name)
+	}
+	return true, nil
 }
 
 // processLine is the command that gives other programs the credentials of a

@@ -7,9 +7,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
 )
 
 type keychainCommand struct {
@@ -65,14 +67,14 @@ func (f passphraseFlag) passphrase(s *profilesSession, fresh bool) (string, erro
 			return "", err
 		}
 		text, _, _ = strings.Cut(text, "\n")
-		return checked(s, strings.TrimSuffix(text, "\r"))
+		return checked(s, strings.TrimSuffix(text, "\r"), fresh)
 	}
 	text, err := s.ask.secret(s.say("keychain.ask"))
-	if err != nil || !fresh || !s.ask.terminal {
-		if err != nil {
-			return "", err
-		}
-		return checked(s, text)
+	if err != nil {
+		return "", err
+	}
+	if text, err = checked(s, text, fresh); err != nil || !fresh || !s.ask.terminal {
+		return text, err
 	}
 	again, err := s.ask.secret(s.say("keychain.ask.again"))
 	if err != nil {
@@ -81,12 +83,19 @@ func (f passphraseFlag) passphrase(s *profilesSession, fresh bool) (string, erro
 	if again != text {
 		return "", errors.New(s.say("keychain.differ"))
 	}
-	return checked(s, text)
+	return text, nil
 }
 
-func checked(s *profilesSession, text string) (string, error) {
-	if text == "" {
+// shortest is the length of the shortest passphrase that a new vault may have:
+// whoever gets the file can try as many as they like.
+const shortest = 8
+
+func checked(s *profilesSession, text string, fresh bool) (string, error) {
+	switch {
+	case text == "":
 		return "", errors.New(s.say("keychain.empty"))
+	case fresh && utf8.RuneCountInString(text) < shortest:
+		return "", errors.New(s.say("keychain.short", "characters", strconv.Itoa(shortest)))
 	}
 	return text, nil
 }
@@ -105,7 +114,11 @@ func (c *keychainUseCommand) Run() error {
 	return withProfiles(c.JSON, func(s *profilesSession) error {
 		r := control.ProfileRequest{Action: control.KeychainUse, Name: c.Backend}
 		if c.Backend == "vault" {
-			text, err := c.passphrase(s, true)
+			status, err := s.keychain()
+			if err != nil {
+				return err
+			}
+			text, err := c.passphrase(s, status.Backend != "vault" || status.State == "missing")
 			if err != nil {
 				return err
 			}
@@ -132,6 +145,9 @@ func (c *keychainUnlockCommand) Run() error {
 		}
 		if status.Backend != "vault" {
 			return errors.New(s.say("profiles.err.not_a_vault"))
+		}
+		if status.Error != "" { // no passphrase mends that
+			return &sandbox.Error{Code: sandbox.NoKeychain, Msg: status.Error, Details: map[string]any{"class": status.State, "why": status.Why}}
 		}
 		text, err := c.passphrase(s, status.State == "missing")
 		if err != nil {
@@ -171,7 +187,15 @@ func (c *keychainResetCommand) Run() error {
 		if err != nil {
 			return err
 		}
-		if err := s.consent(c.Yes, "keychain.reset.ask", "secrets", strconv.Itoa(status.Secrets)); err != nil {
+		moved, err := s.Moved(s.ctx)
+		if err != nil {
+			return err
+		}
+		key := "keychain.reset.ask"
+		if len(moved) > 0 { // nowhere else is there one
+			key = "keychain.reset.ask.moved"
+		}
+		if err := s.consent(c.Yes, key, "secrets", strconv.Itoa(status.Secrets), "profiles", strings.Join(moved, ", ")); err != nil {
 			return err
 		}
 		if _, err := s.engine(control.ProfileRequest{Action: control.KeychainReset}, nil); err != nil {

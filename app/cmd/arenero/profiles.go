@@ -101,8 +101,22 @@ func (s *profilesSession) explain(err error) error {
 	}
 	out := *e
 	out.Msg, out.Hint = s.say(key, "profile", detail("profile"), "command", detail("command"), "users", detail("users"),
-		"file", detail("file"), "why", e.Msg, "have", cmp.Or(strings.Trim(detail("have"), "[]"), "-")), ""
+		"file", detail("file"), "why", e.Msg, "have", names(e.Details["have"])), ""
 	return &out
+}
+
+// names lists the profiles there are, of an error that may come from the engine.
+func names(have any) string {
+	out := []string{sandbox.ProfileLocal}
+	switch have := have.(type) {
+	case []string:
+		out = append(out, have...)
+	case []any:
+		for _, name := range have {
+			out = append(out, fmt.Sprint(name))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 type profilesListCommand struct{ asJSON }
@@ -187,6 +201,19 @@ func (c *profilesRmCommand) Run() error {
 		if err != nil {
 			return err
 		}
+		if !c.Force {
+			if err := s.unused(c.Name); err != nil {
+				return err
+			}
+		}
+		moved, err := s.Moved(s.ctx)
+		if err != nil {
+			return err
+		}
+		_, was, err := s.All()
+		if err != nil {
+			return err
+		}
 		if err := s.consent(c.Yes, "profiles.rm.ask", "profile", c.Name); err != nil {
 			return err
 		}
@@ -197,8 +224,42 @@ func (c *profilesRmCommand) Run() error {
 		if err != nil && p.Kind == awsauth.KindKeys { // of others there may be a session at most
 			return err
 		}
-		return s.done("profiles.rm.done", c.Name, nil)
+		if slices.Contains(moved, c.Name) {
+			fmt.Fprintln(os.Stderr, s.say("profiles.rm.moved", "profile", c.Name))
+		}
+		if was == c.Name {
+			fmt.Fprintln(os.Stderr, s.say("profiles.rm.default", "profile", sandbox.ProfileLocal))
+		}
+		return s.done("profiles.rm.done", c.Name, map[string]any{"was_default": was == c.Name})
 	})
+}
+
+// unused refuses when sandboxes of ours live at a profile: without it nobody could
+// end them.
+func (s *profilesSession) unused(profile string) error {
+	client, err := need()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	snap, err := snapshot(s.ctx, client)
+	if err != nil {
+		return err
+	}
+	var live []string
+	for _, b := range snap.Sandboxes {
+		if b.Profile == profile && b.State.Alive() && !b.Orphan {
+			live = append(live, printable(cmp.Or(b.Name, b.ID)))
+		}
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	names := strings.Join(live, ", ")
+	return &sandbox.Error{
+		Code: sandbox.WrongState, Msg: s.say("profiles.rm.live", "profile", profile, "sandboxes", names), Hint: s.say("profiles.rm.live.hint", "sandboxes", strings.Join(live, " ")),
+		Details: map[string]any{"profile": profile, "sandboxes": live},
+	}
 }
 
 // consent has a person agree, if there is one to ask.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +47,9 @@ type profileFlags struct {
 
 // apply has a profile be what the flags say.
 func (f profileFlags) apply(p *app.Profile) error {
+	if err := f.alien(p); err != nil {
+		return err
+	}
 	for _, s := range f.texts(p) {
 		if s.from != nil {
 			*s.to = *s.from
@@ -108,6 +113,42 @@ var wanted = map[awsauth.Kind][]string{
 	awsauth.KindWebIdentity: {"role-arn", "web-identity-token-file", "region"},
 	awsauth.KindProcess:     {"credential-process", "region"},
 	awsauth.KindMetadata:    {"region"},
+}
+
+// belongs are the kinds that a flag means something to. One that is not here does to
+// all kinds.
+var belongs = map[string][]awsauth.Kind{
+	"mfa-serial":              {awsauth.KindKeys, awsauth.KindRole},
+	"session":                 {awsauth.KindKeys, awsauth.KindRole, awsauth.KindWebIdentity},
+	"role-arn":                {awsauth.KindRole, awsauth.KindWebIdentity},
+	"source-profile":          {awsauth.KindRole},
+	"external-id":             {awsauth.KindRole},
+	"role-session-name":       {awsauth.KindRole, awsauth.KindWebIdentity},
+	"web-identity-token-file": {awsauth.KindWebIdentity},
+	"sso-start-url":           {awsauth.KindSSO},
+	"sso-region":              {awsauth.KindSSO},
+	"sso-session":             {awsauth.KindSSO},
+	"sso-account-id":          {awsauth.KindSSO},
+	"sso-role-name":           {awsauth.KindSSO},
+	"sso-flow":                {awsauth.KindSSO},
+	"credential-process":      {awsauth.KindProcess},
+	"shared-profile":          {awsauth.KindShared},
+	"no-session":              {awsauth.KindKeys},
+}
+
+// alien says which flags mean nothing to a kind: whoever gave one thinks that it
+// does something. To take a value away is no mistake.
+func (f profileFlags) alien(p *app.Profile) error {
+	given := map[string]bool{"session": f.Session != nil && *f.Session != 0, "no-session": f.NoSession != nil && *f.NoSession}
+	for _, t := range f.texts(p) {
+		given[t.name] = t.from != nil && *t.from != ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if kinds, some := belongs[name]; some && given[name] && !slices.Contains(kinds, p.Kind) {
+			return usagef("--%s means nothing to a profile of kind %s", name, p.Kind)
+		}
+	}
+	return nil
 }
 
 // complete asks a person for what is missing, and without one says what is.

@@ -44,10 +44,12 @@ func (c *profilesExportCommand) Run() error {
 			}
 			return c.print(vars)
 		}
+		serving := false
 		_, err := s.engine(control.ProfileRequest{Action: control.ProfileEndpoint, Name: c.Name}, func(e control.ProfileEvent) error {
 			if e.Env == nil {
 				return nil
 			}
+			serving = true
 			if !c.JSON {
 				fmt.Println("unset AWS_PROFILE AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN")
 				fmt.Fprintln(os.Stderr, s.say("profiles.export.serving", "profile", c.Name))
@@ -56,6 +58,9 @@ func (c *profilesExportCommand) Run() error {
 		})
 		if s.ctx.Err() != nil && (errors.Is(err, context.Canceled) || sandbox.CodeOf(err) == sandbox.Canceled) {
 			return nil // as it was told to end
+		}
+		if serving && err != nil && sandbox.CodeOf(err) != sandbox.Internal { // what it was asked for was done, until now
+			return &sandbox.Error{Code: sandbox.Unreachable, Msg: s.say("profiles.export.ended", "profile", c.Name), Hint: s.say("profiles.export.ended.hint"), Retryable: true, Err: err}
 		}
 		return err
 	})

@@ -13,7 +13,6 @@ import (
 	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/awsauth"
-	"github.com/arenero/arenero/app/sandbox"
 )
 
 type profilesImportCommand struct {
@@ -61,15 +60,18 @@ func (c *profilesImportCommand) Run() error {
 		if err != nil {
 			return err
 		}
-		found, problems := awsauth.Scan(s.ctx, files)
+		found, problems, err := awsauth.Scan(s.ctx, files)
+		if err != nil {
+			return err
+		}
 		if len(c.Names) == 0 {
-			return c.list(s, found, problems)
+			return c.list(s, files, found, problems)
 		}
 		return c.take(s, files, found)
 	})
 }
 
-func (c *profilesImportCommand) list(s *profilesSession, found []awsauth.Found, problems []awsauth.Problem) error {
+func (c *profilesImportCommand) list(s *profilesSession, files awsauth.Files, found []awsauth.Found, problems []awsauth.Problem) error {
 	all, _, err := s.All()
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func (c *profilesImportCommand) list(s *profilesSession, found []awsauth.Found, 
 		fmt.Fprintln(os.Stderr, "!", printable(p.String()))
 	}
 	if len(out) == 0 {
-		fmt.Fprintln(os.Stderr, s.say("profiles.import.none"))
+		fmt.Fprintln(os.Stderr, s.say("profiles.import.none", "files", files.Config+", "+files.Credentials))
 		return nil
 	}
 	return writeTable(os.Stdout, rows)
@@ -166,9 +168,6 @@ func (c *profilesImportCommand) one(s *profilesSession, files awsauth.Files, f a
 	if err := app.CheckProfile(p); err != nil {
 		return row, err
 	}
-	if _, err := s.Get(p.Name); err == nil {
-		return row, &sandbox.Error{Code: sandbox.Exists, Msg: "there is a profile " + p.Name, Details: map[string]any{"why": "exists", "profile": p.Name}}
-	}
 	for _, at := range f.Keys {
 		if err := s.consent(c.Yes, "profiles.import.ask", "profile", f.Name, "file", at.File, "line", strconv.Itoa(at.Line)); err != nil {
 			return row, err
@@ -186,12 +185,14 @@ func (c *profilesImportCommand) one(s *profilesSession, files awsauth.Files, f a
 	if err := json.Unmarshal(raw, &row.Files); err != nil {
 		return row, err
 	}
-	if !c.JSON {
-		for _, m := range row.Files {
-			fmt.Println(s.say("profiles.import.moved", "profile", p.Name, "file", m.File))
-		}
+	if c.JSON {
+		return row, nil
 	}
-	return row, nil
+	status, err := s.keychain()
+	for _, m := range row.Files {
+		fmt.Println(s.say("profiles.import.moved", "profile", p.Name, "where", s.say("profiles.import.in."+cmp.Or(status.Backend, "system")), "file", m.File))
+	}
+	return row, err
 }
 
 func (c *profilesImportCommand) undo(s *profilesSession) error {
