@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -63,20 +64,36 @@ func (c *killCommand) Run() error {
 }
 
 func (c *killCommand) kill(ctx context.Context, client *control.Client, ref string) (sandbox.Sandbox, error) {
-	p := newProgress(say("cli.progress.ending", "sandbox", printable(ref)))
+	what := say("cli.progress.ending", "sandbox", printable(ref))
+	p := newProgress(what)
 	defer p.end()
+	if p.out == nil && !c.JSON { // who sees no line that counts is told once
+		slow := time.AfterFunc(2*showAfter, func() { fmt.Fprintln(os.Stderr, what+"...") })
+		defer slow.Stop()
+	}
 	b, err := find(ctx, client, ref)
 	if err != nil {
 		return b, err
 	}
 	if err := client.Terminate(ctx, b.ID, ""); err != nil {
-		return b, err
+		return b, lives(b, err)
 	}
 	if now, err := client.Get(ctx, b.ID); err == nil {
 		return now, nil
 	}
 	b.State = sandbox.Terminated // and forgotten
 	return b, nil
+}
+
+// lives is err for somebody who pays on for a sandbox: it says for how long at most.
+func lives(b sandbox.Sandbox, err error) error {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok || e.Details["sandbox_id"] == nil || b.EndsAt.IsZero() {
+		return err
+	}
+	out := *inWords(e)
+	out.Hint = strings.Join(slices.DeleteFunc([]string{out.Hint, say("cli.kill.latest", "time", b.EndsAt.Local().Format("2006-01-02 15:04"))}, func(s string) bool { return s == "" }), "; ")
+	return &out
 }
 
 // all are the ids of all that are ours, once whoever asks has agreed.
