@@ -98,14 +98,16 @@ type exam struct {
 
 // facts are what checks find out for those that follow.
 type facts struct {
-	profile awsauth.Profile // its name is "local" for this computer
-	local   bool
-	own     bool // the profile is one of the owner's
-	auth    *awsauth.Auth
-	clock   *dateReader
-	api     *cloud          // nil: there is none to ask
-	stands  bool            // what we call is not AWS, but stands for it
-	account *account.Client // nil: there is none to ask
+	profile  awsauth.Profile // its name is "local" for this computer
+	local    bool
+	own      bool // the profile is one of the owner's
+	keys     bool // it has keys in our keychain
+	borrowed bool // its credentials are of the engine
+	auth     *awsauth.Auth
+	clock    *dateReader
+	api      *cloud          // nil: there is none to ask
+	stands   bool            // what we call is not AWS, but stands for it
+	account  *account.Client // nil: there is none to ask
 
 	region, accountID, kind, arn string
 	image, version, launched     string

@@ -45,7 +45,7 @@ func (d *Doctor) profiles(ctx context.Context, x *exam) {
 		if p.Name == name {
 			continue
 		}
-		id, err := all.Identity(ctx, p.Profile)
+		id, err := bounded(ctx, otherWithin, func(ctx context.Context) (awsauth.Identity, error) { return all.Identity(ctx, p.Profile) })
 		if keychain.ClassOf(err) == keychain.NoPassphrase {
 			continue // nobody asked for it, and the engine may well have it open
 		}
@@ -63,6 +63,39 @@ func (d *Doctor) profiles(ctx context.Context, x *exam) {
 		x.ok(text("doctor.profiles.stands", "profile", name))
 	default:
 		x.ok(text("doctor.profiles.ok", "profile", name, "arn", x.arn, "region", x.region))
+	}
+}
+
+// How long a profile may take: many that were not asked for may be slow, and the one
+// that was is not to use up the time of its check, which could not say what hangs.
+const (
+	ownWithin   = 25 * time.Second
+	otherWithin = 8 * time.Second
+)
+
+// bounded does something that has to do with one profile, and waits no longer than
+// that, even for files that can't be read and commands that don't end.
+func bounded[T any](ctx context.Context, within time.Duration, do func(ctx context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	type answer struct {
+		value T
+		err   error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		value, err := do(ctx)
+		got <- answer{value, err}
+	}()
+	var none T
+	select {
+	case a := <-got:
+		if a.err != nil && ctx.Err() != nil {
+			return none, ctx.Err()
+		}
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, ctx.Err()
 	}
 }
 
@@ -95,7 +128,7 @@ func (d *Doctor) choose(kept settings.Settings, x *exam) {
 		return
 	}
 	if p, ok := kept.Profile(name); ok {
-		x.profile, x.own = p.Profile, true
+		x.profile, x.own, x.keys = p.Profile, true, p.Kind == awsauth.KindKeys
 		return
 	}
 	if name == ProfileEnvironment {
@@ -106,13 +139,20 @@ func (d *Doctor) choose(kept settings.Settings, x *exam) {
 }
 
 // borrow takes the credentials of a profile from the engine, where its keys are in
-// a vault that is open there and closed to us. It fails if it is closed there too.
+// a vault that is open there and closed to us. It fails if it is closed there too,
+// and with whatever else the engine fails with.
 func (d *Doctor) borrow(ctx context.Context, x *exam) error {
-	cfg, err := x.auth.Config(ctx, x.profile)
-	if err != nil {
-		return err
+	auth, p := x.auth, x.profile
+	_, closed := bounded(ctx, ownWithin, func(ctx context.Context) (struct{}, error) {
+		cfg, err := auth.Config(ctx, p)
+		if err == nil {
+			_, err = cfg.Credentials.Retrieve(ctx)
+		}
+		return struct{}{}, err
+	})
+	if errors.Is(closed, context.DeadlineExceeded) {
+		return closed
 	}
-	_, closed := cfg.Credentials.Retrieve(ctx)
 	if keychain.ClassOf(closed) != keychain.NoPassphrase {
 		return nil // whoever uses them tells what else may be wrong
 	}
@@ -124,22 +164,54 @@ func (d *Doctor) borrow(ctx context.Context, x *exam) error {
 	defer client.Close()
 	raw, err := client.Profile(ctx, control.ProfileRequest{Action: control.ProfileEnv, Name: x.profile.Name}, func(control.ProfileEvent) error { return nil })
 	vars := map[string]string{}
-	if err != nil || json.Unmarshal(raw, &vars) != nil {
-		return closed
+	switch {
+	case sandbox.CodeOf(err) == sandbox.Unreachable:
+		return closed // nobody has it open
+	case err != nil:
+		return fromEngine(err)
+	}
+	if err := json.Unmarshal(raw, &vars); err != nil {
+		return fmt.Errorf("ask the engine: %w", err)
 	}
 	// Where this shell has its cloud means nothing to the profile.
 	vars["AWS_ENDPOINT_URL_STS"] = first(d.cfg.Env, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL")
 	vars["AWS_CA_BUNDLE"] = d.cfg.Env["AWS_CA_BUNDLE"]
+	x.borrowed = true
 	x.auth, x.profile.Kind = awsauth.New(awsauth.Deps{Env: vars}), awsauth.KindEnvironment
 	x.detail("signed_by", "engine")
 	return nil
 }
 
+// fromEngine is what the engine says is wrong with a profile, as the error that it
+// was made of where that is known.
+func fromEngine(err error) error {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok {
+		return err
+	}
+	detail := func(name string) string { s, _ := e.Details[name].(string); return s }
+	switch e.Code {
+	case sandbox.SignIn:
+		out := &awsauth.ErrSignIn{Profile: detail("profile"), Why: awsauth.Reason(detail("why")), Err: err}
+		if do := detail("command"); do != "arenero profiles login "+out.Profile {
+			out.Outside = do
+		}
+		return out
+	case sandbox.NoKeychain:
+		return &keychain.Error{Class: keychain.Class(detail("class")), Op: "get", Err: errors.New(detail("why"))}
+	}
+	return err
+}
+
 // connect makes the clients for the profile that was asked for.
 func (d *Doctor) connect(ctx context.Context, x *exam) {
 	if x.own {
-		if err := d.borrow(ctx, x); keychain.ClassOf(err) == keychain.NoPassphrase {
+		switch err := d.borrow(ctx, x); {
+		case keychain.ClassOf(err) == keychain.NoPassphrase:
 			x.warn(d.trouble(x.profile, err))
+			return
+		case err != nil:
+			x.fail(d.trouble(x.profile, err))
 			return
 		}
 	}
@@ -197,7 +269,14 @@ func (d *Doctor) trouble(p awsauth.Profile, err error) (what, remedy hostconf.Te
 		return what, text("doctor.sign-in.remedy", "command", cmp.Or(e.Outside, "arenero profiles login "+e.Profile))
 	}
 	why := clean(err)
+	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Code != sandbox.CloudDown { // of the engine
+		return text("doctor.profile.broken", "profile", p.Name, "why", cause(err)), text("doctor.profile.broken.remedy", "profile", p.Name)
+	}
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && p.Kind == awsauth.KindProcess:
+		return text("doctor.slow.command", "profile", p.Name), text("doctor.slow.command.remedy", "profile", p.Name)
+	case errors.Is(err, context.DeadlineExceeded):
+		return text("doctor.slow", "profile", p.Name), text("doctor.offline.remedy")
 	case errors.Is(err, awsauth.ErrNoRegion):
 		return text("doctor.no-region", "profile", p.Name), text("doctor.no-region.remedy")
 	case keychain.ClassOf(err) == keychain.NoPassphrase:
@@ -234,6 +313,10 @@ func (d *Doctor) region(ctx context.Context, x *exam) {
 		x.detail("images", len(out.Items))
 	case isDenied && denied.ErrorMessage() == "" && !listed && !x.stands:
 		x.fail(text("doctor.region.none", "region", x.region), text("doctor.region.remedy", "regions", strings.Join(account.Regions, ", ")))
+	case refused(err):
+		x.api = nil
+		x.fail(text("doctor.region.refused", "profile", x.profile.Name, "why", clean(err)), x.newKeys())
+		return
 	case isDenied:
 		// What is denied is for the check of permissions to say.
 	default:
@@ -248,6 +331,29 @@ func (d *Doctor) region(ctx context.Context, x *exam) {
 		x.ok(text("doctor.region.local"))
 	}
 	x.ok(text("doctor.region.ok", "region", x.region))
+}
+
+// refused reports whether a cloud answers, and does not take the keys that sign.
+func refused(err error) bool {
+	switch microvm.HTTPStatus(err) {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		_, denied := errors.AsType[*microvm.AccessDeniedException](err)
+		return !denied
+	}
+	return false
+}
+
+// newKeys is what to do where keys are refused.
+func (x *exam) newKeys() hostconf.Text {
+	switch {
+	case x.local:
+		return text("doctor.region.local.remedy")
+	case !x.own, x.profile.Kind == awsauth.KindEnvironment && !x.borrowed, x.profile.Kind == awsauth.KindShared:
+		return text("doctor.refused.remedy")
+	case x.keys:
+		return text("doctor.refused.edit", "profile", x.profile.Name)
+	}
+	return text("doctor.sign-in.remedy", "command", "arenero profiles login "+x.profile.Name)
 }
 
 // localCloud finds the cloud of this computer. It starts one if a sandbox is to

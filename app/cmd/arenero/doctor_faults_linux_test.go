@@ -25,6 +25,14 @@ var accountFaults = []plantedFault{
 		r.aws.set(func() { r.aws.closed = []string{"SimulatePrincipalPolicy"} })
 		r.cloud.fault(r.t, `{"rules": [{"operation": "ListMicrovms", "error": "AccessDeniedException"}]}`)
 	}},
+	{name: "keys that the cloud refuses", aws: true, check: "region", status: "FAIL", id: "doctor.region.refused", cause: "does not accept the credentials", remedy: "AWS_ACCESS_KEY_ID", plant: func(r *doctorRig) {
+		for name := range r.vars { // with a cloud alone, as on one's own computer
+			if strings.HasPrefix(name, "AWS_ENDPOINT_URL_") && name != "AWS_ENDPOINT_URL_LAMBDA_MICROVMS" {
+				delete(r.vars, name)
+			}
+		}
+		r.vars["AWS_SECRET_ACCESS_KEY"] = "nonsense"
+	}},
 	{name: "role of a session that may not do all", aws: true, check: "permissions", status: "WARN", id: "doctor.rights.implicit", cause: "lambda:ResumeMicrovm", remedy: "add lambda:ResumeMicrovm", plant: func(r *doctorRig) {
 		r.aws.set(func() {
 			r.aws.who, r.aws.denied["lambda:ResumeMicrovm"] = "arn:aws:sts::"+doctorAccount+":assumed-role/dev/ana", "implicitDeny"
@@ -127,6 +135,53 @@ func TestDoctorFindsTheRoleOfASession(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What the engine fails with is told as that, and not as a vault that is closed.
+func TestDoctorNamesWhatTheEngineFailsWith(t *testing.T) {
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newDoctorRig(t, startDoctorCloud(t, dir), newDoctorAccount(t))
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	r.vars["AWS_ENDPOINT_URL_STS"] = gone.URL // of the engine, which starts with the first command
+	r.write("pass", "correct horse\n", 0o600)
+	r.write("key", "AKIAWRONG\nnonsense\n", 0o600)
+	add := func(name string, more ...string) []string {
+		return append([]string{"profiles", "add", name, "--kind", "keys", "--region", "us-east-1", "--key-file", filepath.Join(r.home, "key")}, more...)
+	}
+	for _, args := range [][]string{
+		{"keychain", "use", "vault", "--passphrase-file", filepath.Join(r.home, "pass")},
+		add("offline"),
+		add("coded", "--mfa-serial", "arn:aws:iam::"+doctorAccount+":mfa/ana"),
+		add("bad", "--no-session", "--endpoint", r.cloud.endpoint, "--template", "arenero-local"),
+		{"profiles", "add", "role", "--kind", "role", "--region", "us-east-1", "--role-arn", doctorRole, "--source-profile", "coded"},
+	} {
+		if out, err := r.command(args...).Output(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	delete(r.vars, "AWS_ENDPOINT_URL_STS")
+	tests := []struct{ profile, check, id, cause, remedy string }{
+		{"offline", "profiles", "doctor.offline", "offline", "HTTPS_PROXY"},
+		{"role", "profiles", "doctor.sign-in", "MFA", "arenero profiles login role"},
+		{"bad", "region", "doctor.region.refused", "bad", "arenero profiles edit bad --key"},
+	}
+	for _, tt := range tests {
+		report, code := r.doctor("--profile", tt.profile)
+		status, p := problemOf(report, tt.check, tt.id)
+		if p == nil || status != "FAIL" || code != 1 {
+			t.Errorf("%s: %s is %s with %v, exit code %d; all: %+v", tt.profile, tt.check, status, p, code, report.Checks)
+			continue
+		}
+		cause, _ := p["cause"].(string)
+		remedy, _ := p["remedy"].(string)
+		if !strings.Contains(cause, tt.cause) || !strings.Contains(remedy, tt.remedy) {
+			t.Errorf("%s: cause %q, remedy %q, want %q, %q", tt.profile, cause, remedy, tt.cause, tt.remedy)
+		}
 	}
 }
 
