@@ -102,13 +102,21 @@ func (g *gate) admit(ctx context.Context, in admitted) (context.Context, error) 
 // refusals. It counts other things, which say nothing of the next request.
 const kindHTTP = "http"
 
-// failed takes in what the call of ctx has failed with. A grant whose calls are
-// too many is kept out until it may call again, and its requests are not even
-// read.
+// failed takes in what the call of ctx has failed with. A token that opens nothing
+// any more is not let in again. A grant whose calls are too many is kept out until
+// it may call again, and its requests are not even read.
 func (g *gate) failed(ctx context.Context, err error) {
-	e := sandbox.ToError(err)
 	a, ok := admittedAs(ctx)
-	if !ok || e.Code != sandbox.RateLimited || e.Details["kind"] != kindHTTP || e.RetryAfter <= 0 {
+	if !ok {
+		return
+	}
+	e := sandbox.ToError(err)
+	switch e.Code {
+	case sandbox.Unauthenticated, sandbox.TokenExpired, sandbox.TokenRevoked:
+		g.forget(sha256.Sum256([]byte(a.token)))
+		return
+	}
+	if e.Code != sandbox.RateLimited || e.Details["kind"] != kindHTTP || e.RetryAfter <= 0 {
 		return
 	}
 	g.mu.Lock()

@@ -83,6 +83,33 @@ func TestGateKeepsOutWhoCallsTooOften(t *testing.T) {
 	}
 }
 
+// What the engine says of a token holds for a moment, but not beyond the first
+// call that it refuses.
+func TestGateForgetsTokensThatOpenNothing(t *testing.T) {
+	asked, revoked := 0, &sandbox.Error{Code: sandbox.TokenRevoked, Msg: "no"}
+	g := &gate{explain: explained, authorize: func(context.Context) (sandbox.Grant, error) {
+		if asked++; asked > 1 {
+			return sandbox.Grant{}, revoked
+		}
+		return sandbox.Grant{ID: "g"}, nil
+	}}
+	for range 2 {
+		ctx, err := g.check(t.Context(), "a")
+		if err != nil || asked != 1 {
+			t.Fatalf("asked %d times: %v", asked, err)
+		}
+		g.failed(ctx, &sandbox.Error{Code: sandbox.BudgetExceeded, Msg: "no"})
+	}
+	ctx, err := g.check(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.failed(ctx, revoked)
+	if _, err := g.check(t.Context(), "a"); err == nil || asked != 2 {
+		t.Errorf("let in after a refusal: %v, asked %d times", err, asked)
+	}
+}
+
 func TestLeasesOfGrantsAndSessions(t *testing.T) {
 	engine := control.NewClient("/nowhere")
 	ls := newLeases(func() *lease { return newLease(sandbox.Lease{}, engine, slog.New(slog.DiscardHandler)) })
