@@ -38,12 +38,12 @@ func TestDayOfFifty(t *testing.T) {
 		}
 		fill()
 		for hour := range hours {
-			for range 20 {
+			for range 10 {
 				for id, i := range live {
 					tok := tokens[i]
 					ctx := r.as(tok, "")
 					var err error
-					switch rnd.IntN(60) {
+					switch rnd.IntN(30) {
 					case 0:
 						_, err = r.gate.Suspend(ctx, id)
 					case 1:
@@ -65,7 +65,7 @@ func TestDayOfFifty(t *testing.T) {
 						t.Fatalf("hour %d, %s: %v", hour, id, err)
 					}
 				}
-				r.in(3 * time.Minute)
+				r.in(6 * time.Minute)
 				for id := range live {
 					if r.cloud.ended(id) {
 						delete(live, id)
