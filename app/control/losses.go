@@ -40,7 +40,7 @@ func (l *losses) once(ctx context.Context, call string, q *request, content io.R
 	l.heard, l.sent = false, l.Clock.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if call != callHold && call != callWatch && call != callGlance { // those are silent for hours, and come back by themselves
+	if !silent(call, q) {
 		go l.ask(ctx, cancel)
 	}
 	a, err := l.once1(ctx, call, q, content, func(f frame) error {
@@ -54,6 +54,12 @@ func (l *losses) once(ctx context.Context, call string, q *request, content io.R
 		return nil, e
 	}
 	return a, err
+}
+
+// silent reports whether a call may say nothing for hours. Those come back by
+// themselves when an engine is lost, and asking it would wake both.
+func silent(call string, q *request) bool {
+	return call == callHold || call == callWatch || call == callGlance || call == callMoney && q.Money != nil && q.Money.Action == moneyFollow
 }
 
 // ask asks the engine now and then whether it is there, and ends the attempt if

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -19,10 +20,11 @@ import (
 	"github.com/arenero/arenero/ui"
 )
 
-// A Config says what a tray works with. Hosts, Launch, Window and Quiet may be
-// left out.
+// A Config says what a tray works with. Ready, Hosts, Launch, Window and Quiet may
+// be left out.
 type Config struct {
 	Client  *control.Client     // of its own: it is to give up soon, and to start nothing
+	Ready   <-chan struct{}     // is closed when there should be an engine; nil is at once
 	Texts   func() assets.Texts // in the language of the user, which may change
 	Explain func(error) string  // says an error in it
 	Hosts   Hosts
@@ -76,6 +78,7 @@ type tray struct {
 	spendDay time.Time
 	alive    map[string]bool // the sandboxes that the last answer was about
 	looked   time.Time       // for hosts, last
+	settled  bool
 	shownAt  time.Time
 	clicked  bool // since then: what comes of it is shown at once
 }
@@ -109,6 +112,12 @@ func (t *tray) loop(ctx context.Context, p panel) error {
 	parts := []func(context.Context){t.watch, t.follow}
 	for _, part := range parts {
 		go func() {
+			if t.cfg.Ready != nil {
+				select {
+				case <-t.cfg.Ready:
+				case <-ctx.Done():
+				}
+			}
 			part(ctx)
 			ended <- struct{}{}
 		}()
@@ -284,8 +293,18 @@ func (t *tray) look(ctx context.Context) {
 				return
 			}
 			t.state.Hosts = hosts
+			t.settle()
 		})
 	}()
+}
+
+// settle gives back what the start needed: from now on little happens, so that
+// it would be kept for long.
+func (t *tray) settle() {
+	if !t.settled {
+		t.settled = true
+		go debug.FreeOSMemory()
+	}
 }
 
 // opened is called when the menu comes up: what costs to find out, and may have

@@ -90,15 +90,10 @@ func alone() (*filelock.Lock, error) {
 	return filelock.Try(filepath.Join(dirs.State, "tray.lock"))
 }
 
-// serve shows the icon, and is the engine too unless one runs.
+// serve shows the icon, and is the engine too unless one runs. The icon does not
+// wait for it.
 func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string) error {
 	path, err := control.Path()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	engine, err := c.engine(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -106,51 +101,56 @@ func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		err := c.engine(ctx, log, ready)
+		if err != nil {
+			cancel() // nor would the next one start
+		}
+		ended <- err
+	}()
 	client := control.NewClient(path)
 	client.Patience = tray.Patience
 	defer client.Close()
 	err = tray.Run(ctx, tray.Config{
-		Client: client, Texts: trayTexts, Explain: message, Hosts: trayHosts{}, Launch: control.Launcher(),
+		Client: client, Ready: ready, Texts: trayTexts, Explain: message, Hosts: trayHosts{}, Launch: control.Launcher(),
 		Program: program, Window: window, Quiet: c.QuietHours.Hours, Log: log,
 	})
 	client.Close()
-	if !errors.Is(err, tray.ErrSessionOver) {
-		cancel()
-	} else if err = nil; ctx.Err() == nil {
+	if errors.Is(err, tray.ErrSessionOver) {
+		// Without a session an engine goes on, and ends once nobody needs it.
 		log.Info("the session is over: there is no icon any more")
+		err = nil
+	} else {
+		cancel()
 	}
-	// Without a session an engine ends once nobody needs it.
-	return cmp.Or(err, <-engine)
+	return cmp.Or(err, <-ended)
 }
 
-// engine starts an engine in this process, and returns where its end is told. If
-// one runs already, its own end is none of ours.
-func (c *trayCommand) engine(ctx context.Context, log *slog.Logger) (<-chan error, error) {
-	ended := make(chan error, 1)
+// engine is one, in this process, and closes ready when one can be asked. If one
+// runs already, that one is. Its error is that there can be none.
+func (c *trayCommand) engine(ctx context.Context, log *slog.Logger, ready chan<- struct{}) error {
 	file, err := app.OpenLog("engine.log")
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer file.Close()
 	engine, err := (&engineCommand{Started: true, IdleExit: idleExit(defaultIdle)}).open(ctx, slog.New(slog.NewTextHandler(file, nil)))
 	if errors.Is(err, app.ErrRunning) {
-		file.Close()
-		ended <- nil
-		return ended, nil
+		close(ready)
+		return nil
 	}
 	if err != nil {
-		file.Close()
 		log.Error("engine does not start", "err", err)
-		return nil, err
+		return err
 	}
-	go func() {
-		defer file.Close()
-		err := engine.Run(ctx)
-		if err != nil {
-			log.Error("engine failed", "err", err)
-		}
-		ended <- err
-	}()
-	return ended, nil
+	close(ready)
+	if err := engine.Run(ctx); err != nil { // the tray sees it end, and starts another
+		log.Error("engine failed", "err", err)
+	}
+	return nil
 }
 
 // trayTexts are those of the tray, in the language that the user has chosen now.

@@ -210,6 +210,50 @@ func TestTrayOutlivesTheEngine(t *testing.T) {
 	eventually(t, "it has ended", func() bool { return r.stateOf(t, b.ID) == sandbox.Terminated })
 }
 
+// TestTrayWithoutAnEngine kills the engine where no other can be started: what
+// can't be done is off, and says why, until there is one.
+func TestTrayWithoutAnEngine(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	if err := r.launch(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the engine answers", func() bool { _, err := r.client.Status(t.Context()); return err == nil })
+	b := r.create(t, "web")
+	// The tray starts engines with the program that it is itself, which goes.
+	program := filepath.Join(r.home, "arenero")
+	code, err := os.ReadFile(filepath.Join(programs, "arenero"))
+	if err == nil {
+		err = os.WriteFile(program, code, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newTrayHost(t, bus)
+	r.trayOf(t, program, bus)
+	h.wait(t)
+	h.has(t, "web · running")
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	kill9(r.enginePID(t))
+	h.shows(t, ui.IconLost)
+	h.has(t, "The engine is not running")
+	h.has(t, "web · state not known", "Off until the engine is back")
+	menu := h.read(t)
+	for _, labels := range [][]string{{"web", "Suspend"}, {"web", "Kill"}, {"web", "Open terminal"}, {"Suspend all"}, {"Kill all"}} {
+		if item, ok := find(menu, labels...); !ok || item.enabled {
+			t.Errorf("%v is there: %v, and on: %v", labels, ok, item.enabled)
+		}
+	}
+	eventually(t, "it is told", func() bool { return strings.Contains(strings.Join(h.told(), "\n"), "engine has stopped") })
+	if err := r.launch(); err != nil {
+		t.Fatal(err)
+	}
+	h.shows(t, ui.IconRunning)
+	h.click(t, "web", "Kill")
+	eventually(t, "it has ended", func() bool { return r.stateOf(t, b.ID) == sandbox.Terminated })
+}
+
 // TestTrayOpensTerminals runs the terminal of the system, with our shell in it.
 func TestTrayOpensTerminals(t *testing.T) {
 	r, bus := newEngineRig(t), newBus(t)
@@ -265,4 +309,28 @@ func TestTrayWithoutADesktop(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(r.home, "state", "log", "tray.log"))
 		return strings.Contains(string(text), "there is no session bus")
 	})
+}
+
+// TestTrayWithoutAPanel tells once that there is nobody to show the icon, and
+// has it there when somebody is.
+func TestTrayWithoutAPanel(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	board := newNoticeBoard(t, bus)
+	r.tray(t, bus)
+	eventually(t, "it is told", func() bool { return strings.Contains(strings.Join(board.told(), "\n"), "no tray icons") })
+	board.close()
+	h := newTrayHost(t, bus)
+	h.wait(t)
+	h.shows(t, ui.IconNone)
+}
+
+// TestTraySpeaksSpanish has the menu in the language of the user.
+func TestTraySpeaksSpanish(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	h := newTrayHost(t, bus)
+	r.tray(t, bus, "ARENERO_LANG=es")
+	h.wait(t)
+	h.has(t, "Ningún sandbox")
+	h.has(t, "Salir")
+	h.has(t, "Apps de IA")
 }

@@ -75,35 +75,40 @@ type trayHost struct {
 
 func newTrayHost(t testing.TB, bus string) *trayHost {
 	t.Helper()
-	conn, err := dbus.Connect(bus)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	h := &trayHost{conn: conn, came: make(chan struct{}, 100)}
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(conn.Export(h, "/StatusNotifierWatcher", watcherName))
-	_, err = prop.Export(conn, "/StatusNotifierWatcher", prop.Map{watcherName: {
+	h := newNoticeBoard(t, bus)
+	must(t, h.conn.Export(h, "/StatusNotifierWatcher", watcherName))
+	_, err := prop.Export(h.conn, "/StatusNotifierWatcher", prop.Map{watcherName: {
 		"IsStatusNotifierHostRegistered": {Value: true}, "ProtocolVersion": {Value: int32(0)}, "RegisteredStatusNotifierItems": {Value: []string{}},
 	}})
-	must(err)
-	must(conn.Export((*noticeBoard)(h), "/org/freedesktop/Notifications", "org.freedesktop.Notifications"))
+	must(t, err)
 	signals := make(chan *dbus.Signal, 1000)
-	conn.Signal(signals)
+	h.conn.Signal(signals)
 	go h.listen(signals)
-	must(conn.AddMatchSignal(dbus.WithMatchInterface(menuInterface)))
-	must(conn.AddMatchSignal(dbus.WithMatchInterface(itemInterface)))
-	for _, name := range []string{"org.freedesktop.Notifications", watcherName} {
-		reply, err := conn.RequestName(name, dbus.NameFlagDoNotQueue)
-		if err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
-			t.Fatalf("take the name %s: %v, %v", name, reply, err)
-		}
-	}
+	must(t, h.conn.AddMatchSignal(dbus.WithMatchInterface(menuInterface)))
+	must(t, h.conn.AddMatchSignal(dbus.WithMatchInterface(itemInterface)))
+	h.take(t, watcherName)
 	return h
+}
+
+// newNoticeBoard is a desktop that shows notices, and no icons.
+func newNoticeBoard(t testing.TB, bus string) *trayHost {
+	t.Helper()
+	conn, err := dbus.Connect(bus)
+	must(t, err)
+	t.Cleanup(func() { conn.Close() })
+	h := &trayHost{conn: conn, came: make(chan struct{}, 100)}
+	must(t, conn.Export((*noticeBoard)(h), "/org/freedesktop/Notifications", "org.freedesktop.Notifications"))
+	h.take(t, "org.freedesktop.Notifications")
+	return h
+}
+
+// take takes a name on the bus.
+func (h *trayHost) take(t testing.TB, name string) {
+	t.Helper()
+	reply, err := h.conn.RequestName(name, dbus.NameFlagDoNotQueue)
+	if err != nil || reply != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatalf("take the name %s: %v, %v", name, reply, err)
+	}
 }
 
 // close ends the panel, as a crash of it would.
@@ -353,7 +358,14 @@ func (h *trayHost) shows(t testing.TB, icon ui.Icon) {
 // tray starts our tray on a bus, with variables of its own.
 func (r *engineRig) tray(t testing.TB, bus string, vars ...string) *exec.Cmd {
 	t.Helper()
+	return r.trayOf(t, filepath.Join(programs, "arenero"), bus, vars...)
+}
+
+// trayOf is tray, of another copy of our program.
+func (r *engineRig) trayOf(t testing.TB, program, bus string, vars ...string) *exec.Cmd {
+	t.Helper()
 	cmd := r.command("tray")
+	cmd.Path = program
 	cmd.Env = append(cmd.Env, "DBUS_SESSION_BUS_ADDRESS="+bus, "ARENERO_LANG=en")
 	cmd.Env = append(cmd.Env, vars...)
 	said := &logBuffer{}
@@ -375,4 +387,11 @@ func (r *engineRig) tray(t testing.TB, bus string, vars ...string) *exec.Cmd {
 		}
 	})
 	return cmd
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
