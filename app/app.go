@@ -188,6 +188,9 @@ func (a *App) close() {
 	if a.ln != nil {
 		a.ln.Close()
 	}
+	if a.clouds != nil {
+		a.clouds.close()
+	}
 	if a.books != nil {
 		a.books.close()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"github.com/arenero/arenero/app/internal/agent"
+	"github.com/arenero/arenero/app/internal/awsauth"
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/microvm"
 	"github.com/arenero/arenero/app/internal/microvm/wire"
@@ -107,6 +108,9 @@ func (c *cloud) List(ctx context.Context) ([]fleet.VM, error) {
 		pages := microvm.NewListMicrovmsPaginator(c.api, &microvm.ListMicrovmsInput{})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
+			if e := awsauth.Unreachable(err); e != nil && unsent(err) {
+				return e // whoever wants a list is told, and asks again later anyway
+			}
 			if err != nil {
 				return err
 			}
@@ -157,6 +161,9 @@ func (c *cloud) again(ctx context.Context, call func() error) error {
 		switch sandbox.CodeOf(err) {
 		case sandbox.RateLimited, sandbox.CloudDown:
 		default:
+			return err
+		}
+		if is[*awsauth.ErrUnreachable](err) { // whoever found out has been patient
 			return err
 		}
 		timer := c.clock.NewTimer(delay)

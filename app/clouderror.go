@@ -25,6 +25,9 @@ func apiError(err error) error {
 		return e
 	}
 	e := &sandbox.Error{Code: sandbox.CloudDown, Msg: "the cloud does not answer", Retryable: true, Err: err}
+	if unsent(err) {
+		e.Hint = "check the network, the region, and the variables HTTPS_PROXY and AWS_ENDPOINT_URL_… of the engine"
+	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
@@ -63,7 +66,7 @@ func runError(err error) error {
 	switch {
 	case ok && e.Code != sandbox.CloudDown:
 		return out
-	case ok && microvm.HTTPStatus(err) == 0 && unsent(err):
+	case ok && microvm.HTTPStatus(err) == 0 && (unsent(err) || awsauth.IsAuth(err)):
 		return out
 	}
 	return &sandbox.Error{Code: sandbox.CreateInDoubt, Msg: "the answer of the cloud was lost", Retryable: true, Err: err}

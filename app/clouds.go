@@ -32,8 +32,18 @@ type clouds struct {
 	clock    clockwork.Clock
 	log      *slog.Logger
 
-	mu   sync.Mutex // guards what follows
-	open map[string]*cloud
+	mu    sync.Mutex // guards what follows
+	open  map[string]*cloud
+	auths []*awsauth.Auth // of environments
+}
+
+// close ends what runs to get credentials.
+func (c *clouds) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, auth := range append(c.auths, c.accounts.auth) {
+		auth.Close()
+	}
 }
 
 // get returns the cloud of p. One in AWS is always there.
@@ -52,10 +62,14 @@ func (c *clouds) get(ctx context.Context, p sandbox.Profile, wake bool) (fleet.C
 		return c.ofOwner(ctx, *at.own)
 	}
 	return c.keep(p.Name+" "+digest(p.Env), func() (*cloud, error) {
-		cfg, err := awsauth.Environment(ctx, p.Env)
+		auth := awsauth.New(awsauth.Deps{Env: p.Env})
+		cfg, err := auth.Config(ctx, awsauth.Profile{Kind: awsauth.KindEnvironment})
 		if err != nil {
 			return nil, authError(err)
 		}
+		c.mu.Lock()
+		c.auths = append(c.auths, auth)
+		c.mu.Unlock()
 		return c.in(cfg.BaseEndpoint, func(o func(*microvm.Options)) *microvm.Client { return microvm.NewFromConfig(cfg, o) }), nil
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -104,10 +103,9 @@ func (e *engine) Profile(ctx context.Context, r control.ProfileRequest, tell fun
 	switch _, ours := errors.AsType[*sandbox.Error](err); {
 	case known != nil:
 		err = known
-	case !ours && ctx.Err() == nil && is[net.Error](err):
-		err = &sandbox.Error{
-			Code: sandbox.CloudDown, Msg: "AWS does not answer", Hint: "check the network, and the variables HTTPS_PROXY and AWS_ENDPOINT_URL_… of the engine", Retryable: true,
-			Details: map[string]any{"why": "offline", "profile": r.Name}, Err: err,
+	case !ours && ctx.Err() == nil:
+		if e := awsauth.Unreachable(err); e != nil {
+			err = unreachable(&awsauth.ErrUnreachable{Profile: r.Name, Host: e.Host, Why: e.Why}, err)
 		}
 	}
 	if err != nil || out == nil {
@@ -251,7 +249,7 @@ func (a *accounts) login(ctx context.Context, p settings.Profile, browser bool, 
 		deps.Browser = func(string) error { return nil } // whoever was prompted opens it
 	}
 	auth := awsauth.New(deps)
-	defer auth.CloseIdleConnections()
+	defer auth.Close()
 	return auth.Login(ctx, p.Profile)
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"sync"
 
@@ -35,6 +36,16 @@ func accountError(err error) error {
 			Details: map[string]any{"profile": e.Profile, "why": string(e.Why), "command": do}, Err: err,
 		}
 	}
+	if e, ok := errors.AsType[*awsauth.ErrUnreachable](err); ok {
+		return unreachable(e, err)
+	}
+	if e, ok := errors.AsType[*awsauth.ErrStale](err); ok {
+		return &sandbox.Error{
+			Code: sandbox.Access, Msg: "AWS profile " + e.Profile + ": the credentials that it was given have expired already",
+			Hint:    "check the clock of this computer, and the program or service that gives them",
+			Details: map[string]any{"profile": e.Profile, "why": "stale"}, Err: err,
+		}
+	}
 	if e, ok := errors.AsType[*keychain.Error](err); ok {
 		what, do := KeychainWords(english(), string(e.Class), clean(cmp.Or(e.Err, error(e))))
 		return &sandbox.Error{
@@ -64,6 +75,32 @@ func accountError(err error) error {
 	return nil
 }
 
+// unreachable is what kept us from a service of AWS, and what to do about that.
+func unreachable(e *awsauth.ErrUnreachable, err error) *sandbox.Error {
+	out := &sandbox.Error{
+		Code: sandbox.CloudDown, Retryable: true, Err: err,
+		Details: map[string]any{"why": string(e.Why), "profile": e.Profile, "host": e.Host},
+	}
+	host := cmp.Or(e.Host, "AWS")
+	switch e.Why {
+	case awsauth.Untrusted:
+		out.Msg = "the certificate of " + host + " is not trusted here"
+		out.Hint = "check the clock; where a proxy looks into connections, name the file with its certificates in AWS_CA_BUNDLE"
+	case awsauth.Stranger:
+		out.Msg = "it is not AWS that answers at " + host
+		out.Hint = "see in a browser whether this network wants a login first; else check the variables HTTPS_PROXY and AWS_ENDPOINT_URL_… of the engine"
+	case awsauth.Busy:
+		out.Msg, out.Hint = host+" can't serve now", "try again in a moment"
+	default:
+		out.Msg = host + " can't be reached"
+		out.Hint = "check the network, the region, and the variables HTTPS_PROXY and AWS_ENDPOINT_URL_… of the engine"
+	}
+	if e.Profile != "" {
+		out.Msg = "AWS profile " + e.Profile + ": " + out.Msg
+	}
+	return out
+}
+
 // as is the first error of a kind in err, nil if there is none.
 func as[T error](err error) error {
 	if e, ok := errors.AsType[T](err); ok {
@@ -76,6 +113,9 @@ func as[T error](err error) error {
 func authError(err error) error {
 	if e := accountError(err); e != nil {
 		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
 	return &sandbox.Error{Code: sandbox.Access, Msg: "the AWS configuration can't be used", Hint: "check the AWS profile and its files", Err: err}
 }

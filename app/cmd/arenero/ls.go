@@ -35,6 +35,10 @@ func (c *lsCommand) Run() error {
 	return failed
 }
 
+// lsWithin is how long a profile may take to say what it has, where there are
+// others.
+const lsWithin = 5 * time.Second
+
 // list is what there is: the clouds of all profiles as they answer now, others as
 // the engine has last seen them. failed is why a cloud did not answer, of those
 // that were asked for by name, or else of all.
@@ -51,7 +55,18 @@ func (c *lsCommand) list(ctx context.Context) (all []sandbox.Sandbox, failed, er
 	var wg sync.WaitGroup
 	for i, p := range profiles { // at once: one that is slow is not to keep the others
 		wg.Go(func() {
-			_, errs[i] = client.List(ctx, sandbox.ListRequest{Profile: p, Ended: c.All})
+			each := ctx
+			if len(profiles) > 1 { // whoever asks for one waits for it
+				var cancel context.CancelFunc
+				each, cancel = context.WithTimeout(ctx, lsWithin)
+				defer cancel()
+			}
+			if _, errs[i] = client.List(each, sandbox.ListRequest{Profile: p, Ended: c.All}); errs[i] != nil && each.Err() != nil && ctx.Err() == nil {
+				errs[i] = &sandbox.Error{
+					Code: sandbox.Timeout, Retryable: true, Details: map[string]any{"profile": p.Name},
+					Msg: say("cli.ls.slow", "profile", p.Name, "time", span(lsWithin)), Hint: say("cli.ls.slow.do", "profile", p.Name),
+				}
+			}
 		})
 	}
 	wg.Wait()
