@@ -37,6 +37,8 @@ type books struct {
 
 	later *queue // what is written down in its turn
 
+	staleOn string // the day on which old prices were told of; of serve alone
+
 	mu      sync.Mutex // guards what follows, and all of its meters
 	prices  *price.Table
 	orders  map[string]*meter        // the open ones, by key
@@ -290,9 +292,32 @@ func (a *books) look(ctx context.Context) {
 	now := a.clock.Now()
 	a.remind(ctx, now)
 	a.giveUp(ctx, now)
-	for _, r := range a.table().Stale(now) {
+	a.tellStale(ctx, now)
+}
+
+// pricesMatter is how long a sandbox in a region makes old prices of that region
+// worth a word.
+const pricesMatter = 30 * 24 * time.Hour
+
+// tellStale tells once a day of prices that are old, if they are used.
+func (a *books) tellStale(ctx context.Context, now time.Time) {
+	stale := a.table().Stale(now)
+	day := now.UTC().Format(time.DateOnly)
+	if len(stale) == 0 || a.staleOn == day {
+		return
+	}
+	recent, err := a.ledger.Orders(ctx, ledger.OrderQuery{Since: now.Add(-pricesMatter), Limit: 1000})
+	if err != nil {
+		a.log.Error("orders can't be read", "err", err)
+		return
+	}
+	for _, r := range stale {
+		if !slices.ContainsFunc(recent.Orders, func(o sandbox.Order) bool { return !o.Local && o.Region == r.Region }) {
+			continue
+		}
+		a.staleOn = day
 		a.emit(sandbox.Event{
-			ID: "stale:" + r.Region + ":" + r.Version + ":" + now.UTC().Format(time.DateOnly), Kind: sandbox.EventPriceStale, Severity: sandbox.SeverityWarn,
+			ID: "stale:" + r.Region + ":" + r.Version + ":" + day, Kind: sandbox.EventPriceStale, Severity: sandbox.SeverityWarn,
 			Subject: r.Region, Data: map[string]any{"days": r.Days(now), "name": r.Region},
 		})
 	}

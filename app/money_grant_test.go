@@ -302,6 +302,42 @@ func TestLocalIsFree(t *testing.T) {
 	})
 }
 
+// Old prices are told of once a day, where they are used.
+func TestStalePrices(t *testing.T) {
+	ring(t, func(t *testing.T, r *till) {
+		stale := func() (n int) {
+			page, err := r.gate.Events(t.Context(), sandbox.EventQuery{Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page.Events {
+				if e.Kind == sandbox.EventPriceStale {
+					n++
+				}
+			}
+			return n
+		}
+		local := living(time.Hour)
+		local.Profile = sandbox.Profile{Name: sandbox.ProfileLocal}
+		r.create(t.Context(), local)
+		r.in(2 * readEvery)
+		if n := stale(); n != 0 {
+			t.Errorf("told %d times, and nothing costs", n)
+		}
+		old := living(time.Hour)
+		r.cloud.image.ARN = "arn:aws:lambda:us-east-2:000000000000:microvm-image:old" // where prices are older than most
+		r.create(t.Context(), old)
+		r.in(3 * readEvery)
+		if n := stale(); n != 1 {
+			t.Errorf("told %d times, want once", n)
+		}
+		r.in(24 * time.Hour)
+		if n := stale(); n != 2 {
+			t.Errorf("told %d times in two days", n)
+		}
+	})
+}
+
 // Where the ledger can't be used, nothing that costs begins; looking and ending
 // go on.
 func TestMoney20_WithoutLedger(t *testing.T) {

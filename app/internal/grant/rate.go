@@ -50,8 +50,13 @@ func NewLimiter(r Rates, clock clockwork.Clock) *Limiter {
 	return &Limiter{rates: r, clock: clock, buckets: map[bucketKey]*bucket{}, swept: clock.Now()}
 }
 
-// Call counts a call of a tool, and refuses it if it comes too soon.
+// Call counts a call of a tool, and refuses it if it comes too soon. The
+// owner's calls, which are those of all apps on this computer together, are not
+// counted unless that grant was given a rate.
 func (l *Limiter) Call(g sandbox.Grant, http bool) error {
+	if g.ID == sandbox.GrantOwner && g.Rate == 0 {
+		return nil
+	}
 	kind, perMinute, burst := "stdio", l.rates.Stdio, l.rates.StdioBurst
 	if http {
 		kind, perMinute, burst = "http", l.rates.HTTP, l.rates.HTTPBurst
@@ -63,7 +68,11 @@ func (l *Limiter) Call(g sandbox.Grant, http bool) error {
 }
 
 // Create counts a call that asks for something that costs, wherever it is from.
+// Those of the owner are not counted.
 func (l *Limiter) Create(g sandbox.Grant) error {
+	if g.ID == sandbox.GrantOwner {
+		return nil
+	}
 	return l.take(g, "create", l.rates.Creates, l.rates.CreatesBurst)
 }
 

@@ -1,6 +1,7 @@
 package grant_test
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -146,5 +147,21 @@ func TestRatesOfManyAtOnce(t *testing.T) {
 	wg.Wait()
 	if passed.Load() != 20 {
 		t.Errorf("%d of 200 calls at once pass, want 20", passed.Load())
+	}
+}
+
+// All apps of this computer use the owner's grant, which nothing holds back but
+// a rate of its own.
+func TestOwnersCallsAreNotCounted(t *testing.T) {
+	l := grant.NewLimiter(grant.DefaultRates(), clockwork.NewFakeClock())
+	owner := sandbox.Grant{ID: sandbox.GrantOwner}
+	for i := range 1000 {
+		if err := errors.Join(l.Call(owner, i%2 == 0), l.Create(owner)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner.Rate = 1
+	if l.Call(owner, false) != nil || l.Call(owner, false) == nil {
+		t.Error("its own rate does not count")
 	}
 }
