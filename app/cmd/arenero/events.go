@@ -104,11 +104,15 @@ func (p *eventsPrinter) past(ctx context.Context, client *control.Client, q sand
 	return nil
 }
 
-// follow prints the last events and those that come, until ctx is done. It
-// listens before it looks back, so that none is missed in between.
+// settling is how long it takes at the most until the engine tells what comes.
+const settling = 2 * time.Second
+
+// follow prints the last events and those that come, until ctx is done. When it
+// listens for sure it looks back once more, so that none is missed in between.
 func (p *eventsPrinter) follow(ctx context.Context, client *control.Client, q sandbox.EventQuery) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	begun := time.Now()
 	came, ended := make(chan sandbox.Event), make(chan error, 1)
 	go func() {
 		ended <- client.FollowEvents(ctx, func(e sandbox.Event) error {
@@ -141,11 +145,23 @@ func (p *eventsPrinter) follow(ctx context.Context, client *control.Client, q sa
 			return err
 		}
 	}
+	settled := time.After(settling)
 	for {
 		select {
 		case e := <-came:
 			if err := p.printNew(e); err != nil {
 				return err
+			}
+		case <-settled:
+			q.Since = begun
+			page, err := client.Events(ctx, q)
+			if err != nil {
+				return err
+			}
+			for _, e := range slices.Backward(page.Events) {
+				if err := p.printNew(e); err != nil {
+					return err
+				}
 			}
 		case err := <-ended:
 			if errors.Is(err, context.Canceled) {

@@ -67,7 +67,7 @@ func TestVerbs(t *testing.T) {
 // spoil does something to the account that no engine does, while none runs:
 // "spoil STATEMENT".
 func spoil(ts *testscript.TestScript, _ bool, args []string) {
-	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("ARENERO_HOME"), "state", "ledger.db"))
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("ARENERO_HOME"), "state", "ledger.db")+"?_pragma=busy_timeout(60000)") // an engine that was told to end may still have it
 	ts.Check(err)
 	defer db.Close()
 	done, err := db.Exec(args[0])
