@@ -171,7 +171,7 @@ func (d *Doctor) borrow(ctx context.Context, x *exam) error {
 		return fromEngine(err)
 	}
 	if err := json.Unmarshal(raw, &vars); err != nil {
-		return fmt.Errorf("ask the engine: %w", err)
+		return err
 	}
 	// Where this shell has its cloud means nothing to the profile.
 	vars["AWS_ENDPOINT_URL_STS"] = first(d.cfg.Env, "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL")
