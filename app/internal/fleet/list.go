@@ -179,13 +179,28 @@ func (f *Fleet) orphanCloud(ctx context.Context, id string) (Cloud, error) {
 		}
 	}
 	f.mu.Unlock()
-	for _, p := range profiles {
-		cloud, err := f.cfg.Open(ctx, p, false)
-		if err != nil || cloud == nil {
-			continue
-		}
-		if _, err := cloud.Get(ctx, id); err == nil {
-			return cloud, nil
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	found := make(chan Cloud, len(profiles))
+	for _, p := range profiles { // at once: one that is slow is not to keep the others
+		go func() {
+			cloud, err := f.cfg.Open(ctx, p, false)
+			if err == nil && cloud != nil {
+				_, err = cloud.Get(ctx, id)
+			}
+			if err != nil {
+				cloud = nil
+			}
+			found <- cloud
+		}()
+	}
+	for range profiles {
+		select {
+		case cloud := <-found:
+			if cloud != nil {
+				return cloud, nil
+			}
+		case <-ctx.Done():
 		}
 	}
 	return nil, &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no sandbox " + id}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -308,10 +309,14 @@ func (f *Fleet) Reconcile(ctx context.Context) {
 		}
 	}
 	f.mu.Unlock()
-	for _, p := range profiles {
-		if err := f.compare(ctx, p); err != nil {
-			f.log.Warn("cloud not asked", "profile", p.Name, "err", err)
-		}
+	var all sync.WaitGroup
+	for _, p := range profiles { // at once: one that is slow is not to keep the others
+		all.Go(func() {
+			if err := f.compare(ctx, p); err != nil {
+				f.log.Warn("cloud not asked", "profile", p.Name, "err", err)
+			}
+		})
 	}
+	all.Wait()
 	f.pokeServe()
 }
