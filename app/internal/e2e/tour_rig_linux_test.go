@@ -155,10 +155,27 @@ func (r *tour) do(args ...string) (said string, code int) {
 	}
 	// These say secrets, as they should.
 	given := code == 0 && (args[0] == "profiles" && args[1] == "export" || args[0] == "cloud")
+	if m := tokenForm.FindString(string(out)); m != "" && args[0] == "tokens" && (args[1] == "create" || args[1] == "rotate") {
+		r.secrets.add(m) // from now on nothing may say it
+		given = true
+	}
 	if !given {
 		r.listen("arenero "+strings.Join(args, " "), string(out))
 	}
 	return string(out), code
+}
+
+// tokenForm is what the secret of a token looks like.
+var tokenForm = regexp.MustCompile(`arenero_agt_[0-9A-Za-z]{30,}`)
+
+// token runs what prints the secret of a token.
+func (r *tour) token(args ...string) string {
+	r.t.Helper()
+	secret := tokenForm.FindString(r.run(args...))
+	if secret == "" {
+		r.t.Fatalf("arenero %v prints no secret", args)
+	}
+	return secret
 }
 
 // run runs what should work.
