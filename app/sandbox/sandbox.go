@@ -32,16 +32,17 @@ type EndReason string
 
 // Why sandboxes end.
 const (
-	EndClosed   EndReason = "closed"    // the bridge it was made for ended in order
-	EndCut      EndReason = "cut"       // that bridge was killed, or crashed, and did not come back
-	EndAsked    EndReason = "asked"     // someone asked for it
-	EndExpired  EndReason = "expired"   // its time was up
-	EndFailed   EndReason = "failed"    // it did not start, or its main process ended
-	EndCloud    EndReason = "cloud"     // the cloud that held it ended
-	EndVanished EndReason = "vanished"  // the cloud does not know it any more
-	EndNeverWas EndReason = "never_was" // it was in doubt, and did not turn up
-	EndBudget   EndReason = "budget"    // what was held for it is used up, or its grant was revoked
-	EndOther    EndReason = "other"     // the cloud's own reason; see EndText
+	EndClosed   EndReason = "closed"       // the bridge it was made for ended in order
+	EndCut      EndReason = "cut"          // that bridge was killed, or crashed, and did not come back
+	EndAsked    EndReason = "asked"        // someone asked for it
+	EndRemoval  EndReason = "removal_time" // the time came that somebody had set for it
+	EndExpired  EndReason = "expired"      // its time was up
+	EndFailed   EndReason = "failed"       // it did not start, or its main process ended
+	EndCloud    EndReason = "cloud"        // the cloud that held it ended
+	EndVanished EndReason = "vanished"     // the cloud does not know it any more
+	EndNeverWas EndReason = "never_was"    // it was in doubt, and did not turn up
+	EndBudget   EndReason = "budget"       // what was held for it is used up, or its grant was revoked
+	EndOther    EndReason = "other"        // the cloud's own reason; see EndText
 )
 
 // A Sandbox is one that is, or was a while ago.

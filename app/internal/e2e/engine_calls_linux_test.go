@@ -425,10 +425,10 @@ func TestEngineCreate(t *testing.T) {
 	if _, err := r.client.ScheduleRemoval(t.Context(), s.ID, time.Now().Add(time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
 		t.Errorf("later: %v", err)
 	}
-	if _, err := r.client.ScheduleRemoval(t.Context(), s.ID, time.Now()); err != nil {
+	if _, err := r.client.ScheduleRemoval(t.Context(), s.ID, time.Now().Add(time.Second)); err != nil {
 		t.Errorf("now: %v", err)
 	}
-	eventually(t, "it ends", func() bool { return r.ended(t, s.ID) == sandbox.EndAsked })
+	eventually(t, "it ends", func() bool { return r.ended(t, s.ID) == sandbox.EndRemoval })
 }
 
 // TestEngineWatch follows a sandbox by snapshots.

@@ -247,6 +247,14 @@ func TestRemoval(t *testing.T) {
 		if _, err := r.fleet.ScheduleRemoval(t.Context(), id, at.Add(5*time.Hour)); sandbox.CodeOf(err) != sandbox.CannotExtend {
 			t.Errorf("beyond its life: %v", err)
 		}
+		_, err := r.fleet.ScheduleRemoval(t.Context(), id, at.AddDate(-1, 0, 0))
+		if e := sandbox.ToError(err); e.Code != sandbox.Invalid || e.Details["now"] != r.clock.Now().UTC().Format(time.RFC3339) {
+			t.Errorf("a year ago: %v, %v", err, e.Details)
+		}
+		r.clock.Advance(time.Second)
+		if s := r.box(id); !s.State.Alive() {
+			t.Errorf("it is %s for having been told to end a year ago", s.State)
+		}
 		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, at); err != nil || !s.EndsAt.Equal(at) {
 			t.Errorf("earlier: %+v, %v", s, err)
 		}
@@ -254,7 +262,13 @@ func TestRemoval(t *testing.T) {
 		if s := r.box(id); s.EndReason != "" {
 			t.Errorf("it ended too early: %s", s.EndReason)
 		}
-		r.turn("it ends", 2*time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndAsked })
+		r.turn("it ends", 2*time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndRemoval })
+		id = r.must("a", "echo").exit.Sandbox
+		now := r.clock.Now()
+		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, now.Add(-2*time.Second)); err != nil || s.EndsAt.Before(now) {
+			t.Errorf("just now: ends at %s, %v", s.EndsAt, err)
+		}
+		r.turn("it ends at once", time.Second, func() bool { return r.box(id).EndReason == sandbox.EndRemoval })
 	})
 }
 

@@ -123,7 +123,7 @@ func (f *Fleet) due() time.Duration {
 		}
 		f.reachLocked(b.profile)
 		if b.Ending == "" && soon(b.RemoveAt) {
-			f.endLocked(b, sandbox.EndAsked)
+			f.endLocked(b, sandbox.EndRemoval)
 		}
 		if b.ID != "" && !b.EndsAt.IsZero() && soon(b.EndsAt.Add(3*time.Second)) {
 			lists[b.Profile] = true

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -95,24 +96,36 @@ func (f *Fleet) change(ctx context.Context, b *box, ask func(Cloud, context.Cont
 	}
 }
 
-// ScheduleRemoval has a sandbox end at a time that is no later than its cloud
-// ends it anyway.
+// pastLeeway is how long ago the end of a sandbox may have been set for: the
+// clock of who asks need not be ours, and a request takes its time.
+const pastLeeway = 5 * time.Second
+
+// ScheduleRemoval has a sandbox end at a time to come that is no later than its
+// cloud ends it anyway.
 func (f *Fleet) ScheduleRemoval(_ context.Context, id string, at time.Time) (sandbox.Sandbox, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := f.byIDLocked(id)
+	b, now := f.byIDLocked(id), f.clock.Now()
 	switch {
 	case b == nil:
 		return sandbox.Sandbox{}, &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no sandbox " + id + " of ours"}
 	case b.EndReason != "" || b.Ending != "":
 		return sandbox.Sandbox{}, b.goneLocked()
+	case at.Before(now.Add(-pastLeeway)): // who has the year wrong wants nothing ended now
+		wanted, is := at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)
+		return sandbox.Sandbox{}, &sandbox.Error{
+			Code: sandbox.Invalid, Msg: fmt.Sprintf("%s is past, and it is %s now", wanted, is),
+			Hint: "give a time to come; to end the sandbox now, terminate it", Details: map[string]any{"field": "at", "rule": "past", "at": wanted, "now": is},
+		}
 	case at.After(b.EndsAt):
 		return sandbox.Sandbox{}, &sandbox.Error{
 			Code: sandbox.CannotExtend, Msg: "the life of a sandbox is fixed when it is made: it can only end earlier",
 			Details: map[string]any{"ends_at": b.EndsAt.UTC().Format(time.RFC3339)},
 		}
 	}
-	b.RemoveAt = at
+	if b.RemoveAt = at; at.Before(now) {
+		b.RemoveAt = now
+	}
 	if err := f.saveLocked(b, true); err != nil {
 		return sandbox.Sandbox{}, err
 	}
