@@ -103,6 +103,43 @@ func TestDayOfFifty(t *testing.T) {
 	})
 }
 
+// Each sleep is told of, and each wake-up: one that is asked for, however soon,
+// and one by a call, also where the cloud wakes nothing by itself.
+func TestSleepAndWakeUpAreTold(t *testing.T) {
+	ring(t, func(t *testing.T, r *till) {
+		for _, idle := range []time.Duration{0, 10 * time.Minute} {
+			spec := living(time.Hour)
+			spec.Idle = idle
+			s := r.create(t.Context(), spec)
+			told := func(kind sandbox.EventKind) (n int) {
+				for _, e := range r.events(kind) {
+					if e.Subject == s.ID {
+						n++
+					}
+				}
+				return n
+			}
+			for n, wake := range []func() error{
+				func() error { _, err := r.gate.Resume(t.Context(), s.ID); return err },
+				func() error {
+					_, err := r.gate.Stat(t.Context(), sandbox.FileRequest{Target: sandbox.Target{Sandbox: s.ID}, Path: "x"}, func(sandbox.Output) error { return nil })
+					return err
+				},
+			} {
+				if _, err := r.gate.Suspend(t.Context(), s.ID); err != nil {
+					t.Fatal(err)
+				}
+				if err := wake(); err != nil {
+					t.Fatal(err)
+				}
+				if slept, woke := told(sandbox.EventSuspended), told(sandbox.EventResumed); slept != n+1 || woke != n+1 {
+					t.Errorf("idle %s, wake-up %d: told %d times that it sleeps, %d times that it woke", idle, n, slept, woke)
+				}
+			}
+		}
+	})
+}
+
 // The life of a sandbox goes on while it sleeps, and so does what it is held for.
 func TestR31_LifeCountsSleep(t *testing.T) {
 	ring(t, func(t *testing.T, r *till) {

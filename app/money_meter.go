@@ -34,6 +34,7 @@ type meterRecord struct {
 	Plan    price.Plan    `json:"plan"`
 	Asked   int           `json:"asked,omitempty"` // suspends that were asked for
 	Ready   bool          `json:"ready,omitempty"` // it was told that it is there
+	Slept   bool          `json:"slept,omitempty"` // it was told that it sleeps, and not yet that it is awake
 }
 
 var _ fleet.Meter = (*books)(nil)
@@ -161,9 +162,11 @@ func (a *books) sawLocked(m *meter, state sandbox.State, at time.Time) {
 		m.Ready = true
 		e.ID, e.Kind = "ready:"+m.order.ID, sandbox.EventReady
 		e.Data["hold_micro"], e.Data["ends_at"] = int64(m.order.Hold), m.order.MaxEndAt.UTC().Format(time.RFC3339)
-	case state == sandbox.Running && before == sandbox.Suspended:
+	case state == sandbox.Running && m.Slept: // by way of other states, if it was told to wake up
+		m.Slept = false
 		e.Kind = sandbox.EventResumed
-	case state == sandbox.Suspended:
+	case (state == sandbox.Suspending || state == sandbox.Suspended) && !m.Slept:
+		m.Slept = true
 		e.Kind = sandbox.EventSuspended
 	}
 	if e.Kind != "" {
