@@ -128,10 +128,14 @@ func (st *settings) times(env *environ) {
 
 // chooseToolsets returns what is served: what the environment asks for, else
 // what the id of a host entry of ours says, which is all unless it names some,
-// else the six tools of rayito-mcp.
+// else all for those who come with tokens, which say what each may do, else the
+// six tools of rayito-mcp.
 func (st *settings) chooseToolsets(env *environ) []tools.Toolset {
 	text, variable := env.get("ARENERO_TOOLSETS"), "ARENERO_TOOLSETS"
 	if text == "" {
+		if st.connection == "" && st.auth == authToken {
+			return tools.Toolsets()
+		}
 		if st.connection == "" {
 			return []tools.Toolset{tools.Core}
 		}

@@ -256,6 +256,11 @@ func TestToolsets(t *testing.T) {
 		want string
 	}{
 		{vars{}, []string{"--connection", "c-1"}, "core fleet jobs"},
+		{vars{}, []string{"--http"}, "core"},
+		{vars{}, []string{"--http", "--auth", "none"}, "core"},
+		{vars{}, []string{"--http", "--auth", "token"}, "core fleet jobs"},
+		{vars{"ARENERO_TOOLSETS": "core"}, []string{"--http", "--auth", "token"}, "core"},
+		{vars{}, []string{"--http", "--auth", "token", "--connection", "c_aaaaaaaaaaa2_core-jobs"}, "core jobs"},
 		{vars{"ARENERO_TOOLSETS": "core, JOBS"}, nil, "core jobs"},
 		{vars{"ARENERO_TOOLSETS": "core"}, []string{"--connection=c-1"}, "core"},
 		{vars{}, []string{"--connection", "c_aaaaaaaaaaa2"}, "core fleet jobs"},

@@ -113,9 +113,8 @@ var (
 func tokens(t *testing.T, scopes ...[]sandbox.Scope) (dir, url string, h *host, made []control.NewToken) {
 	t.Helper()
 	dir = home(t)
-	vars := maps.Clone(all)
-	vars["ARENERO_HOME"] = dir
-	h, url = serve(t, vars, "--auth", "token")
+	// No toolsets are asked for: with tokens there are all.
+	h, url = serve(t, map[string]string{"ARENERO_LANG": "es", "ARENERO_HOME": dir}, "--auth", "token")
 	// The first token that is looked at starts the engine.
 	c := &caller{t: t, url: url, headers: map[string]string{"Authorization": "Bearer arenero_agt_000000000000000000000000000000000000"}}
 	res, body := c.send("initialize", hello)
