@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/bridge"
@@ -18,6 +21,11 @@ const (
 	cacheFor     = 2 * time.Second  // what the engine said of a token; it checks each call itself
 	checkWithin  = 20 * time.Second // an engine may have to be started first
 	maxCached    = 1000
+
+	// The engine counts calls of tools. Requests of all kinds, which it does not hear
+	// of, may be some times as many.
+	usualCalls      = 60 // a minute, of a grant without a rate of its own
+	requestsPerCall = 10
 )
 
 // A gate lets in the requests that bring a token of a grant.
@@ -25,9 +33,10 @@ type gate struct {
 	authorize func(ctx context.Context) (sandbox.Grant, error)
 	explain   func(err error) error
 
-	mu     sync.Mutex
-	cached map[[sha256.Size]byte]admission // by digest: tokens are not kept
-	until  map[string]time.Time            // by grant: when it may call again
+	mu       sync.Mutex
+	cached   map[[sha256.Size]byte]admission // by digest: tokens are not kept
+	until    map[string]time.Time            // by grant: when it may call again
+	requests map[string]*rate.Limiter        // by grant
 }
 
 type admission struct {
@@ -83,8 +92,8 @@ func (g *gate) check(ctx context.Context, token string) (context.Context, error)
 	return g.admit(ctx, in)
 }
 
-// admit lets in a request of a grant that is known, unless the grant calls too
-// often.
+// admit lets in a request of a grant that is known, unless the grant calls or asks
+// too often.
 func (g *gate) admit(ctx context.Context, in admitted) (context.Context, error) {
 	g.mu.Lock()
 	wait := time.Until(g.until[in.grant.ID])
@@ -92,10 +101,41 @@ func (g *gate) admit(ctx context.Context, in admitted) (context.Context, error) 
 		delete(g.until, in.grant.ID)
 	}
 	g.mu.Unlock()
+	if _, again := admittedAs(ctx); !again && wait <= 0 { // else it is one that is open
+		wait = g.count(in.grant)
+	}
 	if wait > 0 {
 		return nil, g.explain(&sandbox.Error{Code: sandbox.RateLimited, Msg: "too many calls", Retryable: true, RetryAfter: wait})
 	}
 	return context.WithValue(ctx, admittedKey{}, in), nil
+}
+
+// count counts a request of a grant, and returns how long the next has to wait if
+// there are too many.
+func (g *gate) count(grant sandbox.Grant) time.Duration {
+	perMinute := requestsPerCall * cmp.Or(grant.Rate, usualCalls)
+	limit, burst := rate.Limit(float64(perMinute)/60), perMinute/3
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.requests[grant.ID]
+	if l == nil {
+		if g.requests == nil || len(g.requests) >= maxCached {
+			g.requests = map[string]*rate.Limiter{}
+		}
+		l = rate.NewLimiter(limit, burst)
+		g.requests[grant.ID] = l
+	}
+	if l.Limit() != limit { // its owner changed it
+		l.SetLimitAt(now, limit)
+		l.SetBurstAt(now, burst)
+	}
+	r := l.ReserveN(now, 1)
+	wait := r.DelayFrom(now)
+	if wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
 }
 
 // kindHTTP is what the engine counts calls over HTTP as, in the details of its

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arenero/arenero/app/control"
@@ -81,6 +83,43 @@ func TestGateKeepsOutWhoCallsTooOften(t *testing.T) {
 	if _, err := g.check(t.Context(), "a"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
+}
+
+// What the engine does not count is not free either, and is no reason to cut off
+// what is open.
+func TestGateCountsRequestsOfAllKinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := map[string]int{"usual": 0, "busy": 600, "slow": 1}
+		g := &gate{explain: explained, authorize: func(ctx context.Context) (sandbox.Grant, error) {
+			id := string(sandbox.CallOf(ctx).Caller().Token)
+			return sandbox.Grant{ID: id, Rate: calls[id]}, nil
+		}}
+		for id, most := range map[string]int{"usual": 200, "busy": 2000, "slow": 3} {
+			var ctx context.Context
+			for n := range most {
+				var err error
+				if ctx, err = g.check(t.Context(), id); err != nil {
+					t.Fatalf("%s, request %d: %v", id, n, err)
+				}
+			}
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+			r.Header.Set("Authorization", "Bearer "+id)
+			bridge.Bearer{Check: g.check}.Guard(http.NotFoundHandler()).ServeHTTP(w, r)
+			if after, _ := strconv.Atoi(w.Header().Get("Retry-After")); w.Code != http.StatusTooManyRequests || after < 1 || after > 6 {
+				t.Errorf("%s, one more: status %d, Retry-After %q", id, w.Code, w.Header().Get("Retry-After"))
+			}
+			if _, err := g.check(ctx, id); err != nil {
+				t.Errorf("%s, one that is open: %v", id, err)
+			}
+		}
+		time.Sleep(6 * time.Second)
+		for id := range calls {
+			if _, err := g.check(t.Context(), id); err != nil {
+				t.Errorf("%s, later: %v", id, err)
+			}
+		}
+	})
 }
 
 // What the engine says of a token holds for a moment, but not beyond the first
