@@ -52,6 +52,35 @@ func (m Micro) String() string {
 	return fmt.Sprintf("%s%d.%s", sign, n/perDollar, fraction)
 }
 
+// Short is m in dollars as sentences and tables show it: to cents and, below a
+// dollar, to as many decimals as make four digits. It is rounded; [Micro.String]
+// is all of it.
+func (m Micro) Short() string {
+	unit := Micro(perDollar / 100)
+	if m > -perDollar && m < perDollar {
+		for unit = 1; max(m, -m) >= 10_000*unit; unit *= 10 {
+		}
+	}
+	rest := m % unit
+	out := m - rest
+	switch {
+	case rest*2 >= unit && out <= math.MaxInt64-unit:
+		out += unit
+	case rest*2 <= -unit && out >= math.MinInt64+unit:
+		out -= unit
+	}
+	return out.String()
+}
+
+// Beside is Short for an amount that is compared with another one: all of it
+// where the two would look the same and are not.
+func (m Micro) Beside(other Micro) string {
+	if m != other && m.Short() == other.Short() {
+		return m.String()
+	}
+	return m.Short()
+}
+
 // Plus adds two amounts. What can't be said is [math.MaxInt64], which no limit
 // allows.
 func (m Micro) Plus(other Micro) Micro {

@@ -44,6 +44,32 @@ func TestMicroString(t *testing.T) {
 	}
 }
 
+func TestMicroShort(t *testing.T) {
+	for m, want := range map[sandbox.Micro]string{
+		0: "0.00", 1: "0.000001", 983: "0.000983", 1_623: "0.001623", 13_412: "0.01341", 13_415: "0.01342", 127_083: "0.1271", 500_000: "0.50",
+		999_949: "0.9999", 999_950: "1.00", 1_000_000: "1.00", 1_091_330: "1.09", 4_509_443: "4.51", 12_505_000: "12.51", 12_504_999: "12.50",
+		-1: "-0.000001", -127_083: "-0.1271", -1_505_000: "-1.51", -999_950: "-1.00",
+		math.MaxInt64: "9223372036854.77", math.MinInt64: "-9223372036854.77", // the next can't be said
+	} {
+		if got := m.Short(); got != want {
+			t.Errorf("Short of %d = %s, want %s", int64(m), got, want)
+		}
+	}
+	for _, tt := range []struct {
+		m, other sandbox.Micro
+		want     string
+	}{
+		{4_999_999, 5_000_000, "4.999999"},
+		{5_000_000, 4_999_999, "5.00"},
+		{5_000_000, 5_000_000, "5.00"},
+		{4_999_999, 6_000_000, "5.00"},
+	} {
+		if got := tt.m.Beside(tt.other); got != tt.want {
+			t.Errorf("%d beside %d = %s, want %s", int64(tt.m), int64(tt.other), got, tt.want)
+		}
+	}
+}
+
 func TestMicroPlus(t *testing.T) {
 	for _, tt := range []struct{ a, b, want sandbox.Micro }{
 		{1, 2, 3},

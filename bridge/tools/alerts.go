@@ -208,7 +208,7 @@ func (s *set) happened(e sandbox.Event) string {
 	args := []string{
 		"subject", short(clean(e.Subject, dataChars)), "kind", clean(string(e.Kind), nameChars), "name", data("name"), "code", data("code"),
 		"percent", strconv.FormatInt(int64(number("percent")), 10), "days", strconv.FormatInt(int64(number("days")), 10),
-		"spent", s.dollars(number("spent_micro").Plus(number("held_micro"))), "limit", s.dollars(number("limit_micro")),
+		"spent", s.digits(number("spent_micro").Plus(number("held_micro")).Beside(number("limit_micro"))), "limit", s.digits(number("limit_micro").String()),
 		"left", s.span(time.Duration(number("left_s")) * time.Second),
 	}
 	key := "alert." + string(e.Kind)

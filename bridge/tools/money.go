@@ -32,12 +32,12 @@ func limitOf(m *sandbox.Micro) *money {
 	return new(moneyOf(*m))
 }
 
-// dollars writes an amount in a sentence.
-func (s *set) dollars(m sandbox.Micro) string {
+// digits writes an amount in a sentence.
+func (s *set) digits(amount string) string {
 	if s.Texts.Language == assets.Spanish {
-		return strings.Replace(m.String(), ".", ",", 1)
+		return strings.Replace(amount, ".", ",", 1)
 	}
-	return m.String()
+	return amount
 }
 
 // hours are a length of time in hours, to two decimals and never more than it.

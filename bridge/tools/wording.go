@@ -70,7 +70,8 @@ func (s *set) overBudget(e *sandbox.Error, key string, longest sandbox.Seconds, 
 	if text := "level." + level; s.Texts.Has(text) {
 		level = s.Texts.Get(text)
 	}
-	args := []string{"asked", s.dollars(sandbox.Micro(asked)), "left", s.dollars(sandbox.Micro(left)), "level", level}
+	most, rest := sandbox.Micro(asked), sandbox.Micro(left)
+	args := []string{"asked", s.digits(most.Beside(rest)), "left", s.digits(rest.Beside(most)), "level", level}
 	if !fits {
 		return key + ".left", args
 	}

@@ -118,6 +118,7 @@ func budgetText(b sandbox.Budget) string {
 	key := "cli.budget.unlimited"
 	if b.Limit != nil {
 		key = "cli.budget.of"
+		args[1] = dollarsBeside(b.Spent, *b.Limit)
 		args = append(args, "limit", limitText(b.Limit, b.Period))
 	}
 	text := say(key, args...)

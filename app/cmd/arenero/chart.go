@@ -134,14 +134,14 @@ func (s style) gauge(spent, held, limit sandbox.Micro, width int) string {
 }
 
 // sameDecimals are the amounts of rows, rounded, with as many decimals each as
-// one of them needs.
+// the greatest is shown with elsewhere.
 func sameDecimals(rows []chartRow) []string {
-	const most, least = 4, 2
-	decimals := least
+	var most sandbox.Micro
 	for _, r := range rows {
-		_, fraction, _ := strings.Cut(rounded(r.amount, most), ".")
-		decimals = max(decimals, len(strings.TrimRight(fraction, "0")))
+		most = max(most, r.amount)
 	}
+	_, fraction, _ := strings.Cut(most.Short(), ".")
+	decimals := len(fraction)
 	var out []string
 	for _, r := range rows {
 		out = append(out, inDigits(rounded(r.amount, decimals)))

@@ -70,9 +70,9 @@ func eventText(e sandbox.Event, names map[string]string) string {
 		}
 	case sandbox.EventThreshold, sandbox.EventOver:
 		level, _ := e.Data["level"].(string)
-		used := amount("spent_micro").Plus(amount("held_micro"))
+		used, limit := amount("spent_micro").Plus(amount("held_micro")), amount("limit_micro")
 		args = append(args, "budget", budgetOwner(sandbox.BudgetLevel(level), cmp.Or(names[name], name)),
-			"percent", fmt.Sprint(wholeOf(e.Data["percent"])), "used", dollars(used), "limit", usd(amount("limit_micro")))
+			"percent", fmt.Sprint(wholeOf(e.Data["percent"])), "used", dollarsBeside(used, limit), "limit", say("cli.usd", "amount", inDigits(limit.String())))
 	case sandbox.EventRefused:
 		args = append(args, "sandbox", cmp.Or(name, say("cli.event.nameless")), "why", refusal(e))
 	case sandbox.EventExpiring:
@@ -127,7 +127,8 @@ func budgetOwner(level sandbox.BudgetLevel, name string) string {
 func refusal(e sandbox.Event) string {
 	code, _ := e.Data["code"].(string)
 	if key := "cli.refused." + code; texts().Has(key) {
-		return say(key, "asked", dollars(sandbox.Micro(wholeOf(e.Data["asked_micro"]))), "left", usd(sandbox.Micro(wholeOf(e.Data["left_micro"]))))
+		asked, left := sandbox.Micro(wholeOf(e.Data["asked_micro"])), sandbox.Micro(wholeOf(e.Data["left_micro"]))
+		return say(key, "asked", dollarsBeside(asked, left), "left", say("cli.usd", "amount", dollarsBeside(left, asked)))
 	}
 	return code
 }

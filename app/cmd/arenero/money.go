@@ -110,9 +110,12 @@ func agree(ctx context.Context, yes bool, key string, args ...string) error {
 	return err
 }
 
-// dollars are an amount as people write it in their language: all of it, without
-// the currency.
-func dollars(m sandbox.Micro) string { return inDigits(m.String()) }
+// dollars are an amount as people write it in their language, without the
+// currency; see [sandbox.Micro.Short].
+func dollars(m sandbox.Micro) string { return inDigits(m.Short()) }
+
+// dollarsBeside are dollars beside other ones; see [sandbox.Micro.Beside].
+func dollarsBeside(m, other sandbox.Micro) string { return inDigits(m.Beside(other)) }
 
 // inDigits is a number as people write it in their language.
 func inDigits(number string) string {
@@ -125,12 +128,12 @@ func inDigits(number string) string {
 // usd is an amount with its currency.
 func usd(m sandbox.Micro) string { return say("cli.usd", "amount", dollars(m)) }
 
-// limitText is a limit for people.
+// limitText is a limit for people: all of it, as it was given.
 func limitText(limit *sandbox.Micro, period sandbox.Period) string {
 	if limit == nil {
 		return say("cli.limit.unlimited")
 	}
-	return periodText(dollars(*limit), period)
+	return periodText(inDigits(limit.String()), period)
 }
 
 // periodText is an amount that is for a period.

@@ -365,7 +365,7 @@ func TestLsWithMoney(t *testing.T) {
 		if got := strings.Join(rows[0], " "); !strings.HasSuffix(got, "COSTE RETENIDO") {
 			t.Errorf("columns are %s", got)
 		}
-		if got := strings.Join(rows[1], " "); !strings.HasSuffix(got, "0,013412 USD 0,505384 USD") {
+		if got := strings.Join(rows[1], " "); !strings.HasSuffix(got, "0,01341 USD 0,5054 USD") {
 			t.Errorf("the first is %s", got)
 		}
 		if got := strings.Join(rows[2], " "); !strings.HasSuffix(got, "- -") {
