@@ -302,8 +302,11 @@ func (f *Fleet) settle(ctx context.Context, b *box) error {
 			return err
 		}
 		f.mu.Lock()
+		defer f.mu.Unlock()
+		if b.EndReason != "" || b.Ending != "" {
+			return b.goneLocked()
+		}
 		f.endLocked(b, sandbox.EndFailed)
-		f.mu.Unlock()
 		return notMade(err)
 	}
 	f.mu.Lock()
@@ -322,7 +325,14 @@ func (f *Fleet) ready(ctx context.Context, b *box, kernel bool) error {
 	limit := f.clock.Now().Add(readyWithin)
 	var last error
 	for delay := 5 * time.Millisecond; ; delay = min(2*delay, time.Second) {
-		h, err := b.agent.Health(ctx)
+		f.mu.Lock()
+		agent, gone := b.agent, b.goneLocked()
+		over := agent == nil || b.EndReason != "" || b.Ending != ""
+		f.mu.Unlock()
+		if over { // somebody ends it, or has
+			return gone
+		}
+		h, err := agent.Health(ctx)
 		if err == nil && h.Agent && h.Sandbox != "" && (h.Kernel || !kernel) {
 			f.mu.Lock()
 			b.kernel = b.kernel || h.Kernel

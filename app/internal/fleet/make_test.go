@@ -325,3 +325,33 @@ func TestCloudEndsInCreate(t *testing.T) {
 		r.must("a", "echo")
 	})
 }
+
+// TestEndedWhilePending ends a sandbox whose agent does not answer yet: whoever
+// waits for it is told that it is gone, and the engine goes on.
+func TestEndedWhilePending(t *testing.T) {
+	inBubble(t, "terminate", func(t *testing.T) {
+		r := newRig(t)
+		r.cloud.mu.Lock()
+		r.cloud.changes = 1 << 30 // no agent ever answers
+		r.cloud.mu.Unlock()
+		made := make(chan error, 1)
+		go func() {
+			_, err := r.fleet.Create(t.Context(), sandbox.Spec{Template: "image"})
+			made <- err
+		}()
+		r.turn("it has an id", time.Minute, func() bool {
+			all := r.fleet.Snapshot().Sandboxes
+			return len(all) == 1 && all[0].ID != ""
+		})
+		if err := r.fleet.Terminate(t.Context(), r.fleet.Snapshot().Sandboxes[0].ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		r.turn("the wait for it ends", time.Minute, func() bool { return len(made) == 1 })
+		if err := <-made; sandbox.CodeOf(err) != sandbox.Gone {
+			t.Errorf("Create() = %v, want that it is gone", err)
+		}
+		if r.cloud.alive() != 0 {
+			t.Error("it lives on")
+		}
+	})
+}
