@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -249,12 +250,15 @@ func (r *run) join(next uint64) int {
 	if next == 0 {
 		return 0
 	}
-	for i, o := range r.kept {
-		if o.Seq >= next {
-			return r.first + i
-		}
+	at := slices.IndexFunc(r.kept, func(o sandbox.Output) bool { return o.Seq >= next })
+	if at < 0 {
+		at = len(r.kept)
 	}
-	return r.first + len(r.kept)
+	// That a call is followed again has no number, and goes with what comes next.
+	for at > 0 && r.kept[at-1].Notice == sandbox.NoticeAgain {
+		at--
+	}
+	return r.first + at
 }
 
 // read notes how far a follower is.
