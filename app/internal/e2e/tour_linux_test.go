@@ -313,13 +313,30 @@ func (r *tour) money() {
 		r.t.Error("the new secret of a token is the old one")
 	}
 	for _, args := range [][]string{
-		{"tokens", "list", "--all"}, {"tokens", "list", "--json"}, {"tokens", "show", "ci"}, {"tokens", "show", "ci", "--json"},
-		{"tokens", "edit", "ci", "--max-hours", "1"}, {"tokens", "disable", "ci"}, {"tokens", "enable", "ci", "--yes"},
+		{"tokens", "list", "--all"},
+		{"tokens", "list", "--json"},
+		{"tokens", "show", "ci"},
+		{"tokens", "show", "ci", "--json"},
+		{"tokens", "edit", "ci", "--max-hours", "1"},
+		{"tokens", "disable", "ci"},
+		{"tokens", "enable", "ci"},
 		{"tokens", "bind", connectionOf(r.t, r.run("hosts", "list", "--json")), "ci"},
-		{"budget", "set", "profile:lab", "20", "--yes"}, {"budget", "list"}, {"budget", "list", "--json"},
-		{"spend"}, {"spend", "--by", "token", "--json"}, {"quote"}, {"quote", "--profile", "lab", "--json"}, {"prices"},
-		{"events"}, {"events", "--json", "-n", "1000"}, {"ledger", "check"}, {"ledger", "export", r.path("ledger.csv")}, {"ledger", "export", "--format", "json"},
-		{"ledger", "clock"}, {"docs", "agents"}, {"docs", "prompt"},
+		{"budget", "set", "profile:lab", "20", "--yes"},
+		{"budget", "list"},
+		{"budget", "list", "--json"},
+		{"spend"},
+		{"spend", "--by", "token", "--json"},
+		{"quote"},
+		{"quote", "--profile", "lab", "--json"},
+		{"prices"},
+		{"events"},
+		{"events", "--json", "-n", "1000"},
+		{"ledger", "check"},
+		{"ledger", "export", "--format", "csv", r.path("ledger.csv")},
+		{"ledger", "export", "--format", "json"},
+		{"ledger", "clock", "--yes"},
+		{"docs", "agents"},
+		{"docs", "prompt"},
 	} {
 		r.any(args...)
 	}
@@ -328,7 +345,6 @@ func (r *tour) money() {
 	} else {
 		r.listen("the account", string(text))
 	}
-	r.fails("tokens", "show", secret) // nobody is known by a secret
 	r.check("with tokens")
 	r.any("tokens", "revoke", "ci", "--yes")
 }
