@@ -125,14 +125,14 @@ func (f *Fleet) make(ctx context.Context, b *box) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.madeLocked(b, err)
+	if b.Ending != "" && b.ID != "" { // nobody wants it any more
+		f.endLocked(b, b.Ending)
+	}
 	if err != nil {
 		f.log.Warn("sandbox not made", "key", b.Key, "profile", b.Profile, "err", b.unnamed(err))
 		return
 	}
 	f.log.Info("sandbox made", "sandbox", b.ID, "profile", b.Profile, "lease", b.Lease, "took", f.clock.Since(begun))
-	if b.Ending != "" { // nobody wants it any more
-		f.endLocked(b, b.Ending)
-	}
 	f.pokeServe()
 }
 
