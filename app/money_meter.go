@@ -454,7 +454,7 @@ func (a *books) Describe(s *sandbox.Sandbox) {
 		return
 	}
 	s.Cost = a.costLocked(m, a.clock.Now())
-	s.PerHour = price.PerHour(m.Rates, m.order.SizeMiB)
+	s.PerHour = price.PerHour(m.Rates, m.Plan)
 }
 
 // regionOf is the region in which sandboxes of an image run.

@@ -27,7 +27,7 @@ type Accountant interface {
 
 	CreateToken(ctx context.Context, g sandbox.Grant) (NewToken, error)
 	Tokens(ctx context.Context, name string) ([]Token, error)
-	EditToken(ctx context.Context, g sandbox.Grant) (sandbox.Grant, error)
+	EditToken(ctx context.Context, e TokenEdit) (sandbox.Grant, error)
 	RotateToken(ctx context.Context, r TokenRotation) (NewToken, error)
 	RevokeToken(ctx context.Context, r TokenRevocation) (sandbox.Grant, error)
 	DisableToken(ctx context.Context, r TokenSwitch) (sandbox.Grant, error)
@@ -46,6 +46,10 @@ type Accountant interface {
 // caller's own, and the only one that a token may ask for.
 type BalanceQuery struct {
 	Grant string `json:"grant,omitempty"`
+	// Profile is where the caller's sandboxes run, as in a request for one, and
+	// Template what they are made of; none is what the grant and the settings say.
+	Profile  sandbox.Profile `json:"profile,omitzero"`
+	Template string          `json:"template,omitempty"`
 }
 
 // A Token is a grant with what opens it.
@@ -62,6 +66,54 @@ type NewToken struct {
 	Grant      sandbox.Grant      `json:"grant"`
 	Credential sandbox.Credential `json:"credential"`
 	Secret     sandbox.Secret     `json:"secret"`
+}
+
+// A TokenEdit changes some of what a grant allows, the one with the id of Seen.
+// What is nil stays as it is.
+type TokenEdit struct {
+	// Seen is the grant as its owner saw it who wants the change. What the change
+	// would allow more than the grant does now is refused, unless it is that much
+	// more than Seen as well: else nobody has agreed to it.
+	Seen          sandbox.Grant    `json:"seen"`
+	Name          *string          `json:"name,omitempty"`
+	Scopes        *[]sandbox.Scope `json:"scopes,omitempty"`
+	Limit         *TokenLimit      `json:"limit,omitempty"`
+	Period        *sandbox.Period  `json:"period,omitempty"`
+	MaxHours      *float64         `json:"max_hours,omitempty"`
+	MaxConcurrent *int             `json:"max_concurrent,omitempty"`
+	Templates     *[]string        `json:"templates,omitempty"` // none: all
+	Profile       *string          `json:"profile,omitempty"`   // "": any
+	ExpiresAt     *time.Time       `json:"expires_at,omitempty"`
+	Burst         *sandbox.Burst   `json:"burst,omitempty"`
+	Rate          *int             `json:"rate,omitempty"`
+}
+
+// A TokenLimit is a limit of money; nil is none.
+type TokenLimit struct {
+	Limit *sandbox.Micro `json:"limit_micro"`
+}
+
+// Apply has g be what e says.
+func (e TokenEdit) Apply(g *sandbox.Grant) {
+	replace(&g.Name, e.Name)
+	replace(&g.Scopes, e.Scopes)
+	if e.Limit != nil {
+		g.Limit = e.Limit.Limit
+	}
+	replace(&g.Period, e.Period)
+	replace(&g.MaxHours, e.MaxHours)
+	replace(&g.MaxConcurrent, e.MaxConcurrent)
+	replace(&g.Templates, e.Templates)
+	replace(&g.Profile, e.Profile)
+	replace(&g.ExpiresAt, e.ExpiresAt)
+	replace(&g.Burst, e.Burst)
+	replace(&g.Rate, e.Rate)
+}
+
+func replace[T any](old, changed *T) {
+	if changed != nil {
+		*old = *changed
+	}
 }
 
 // A TokenRotation asks for a new secret of a grant, by its id or name. The old
@@ -285,10 +337,10 @@ func (c *Client) Tokens(ctx context.Context, name string) ([]Token, error) {
 	return ask[[]Token](ctx, c, moneyTokens, name, always)
 }
 
-// EditToken changes what the grant with the id of g allows, and when it expires
-// unless that is zero. Its account and its secrets stay as they are.
-func (c *Client) EditToken(ctx context.Context, g sandbox.Grant) (sandbox.Grant, error) {
-	return ask[sandbox.Grant](ctx, c, moneyEdit, g, always)
+// EditToken changes what e says of a grant. Its account and its secrets stay as
+// they are.
+func (c *Client) EditToken(ctx context.Context, e TokenEdit) (sandbox.Grant, error) {
+	return ask[sandbox.Grant](ctx, c, moneyEdit, e, always)
 }
 
 // RotateToken makes a new secret for a grant. Like [Client.CreateToken] it is

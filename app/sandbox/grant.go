@@ -106,6 +106,8 @@ type Budget struct {
 	Spent     Micro       `json:"spent_micro"`    // in this period
 	Held      Micro       `json:"held_micro"`     // for what runs
 	OverLimit bool        `json:"over_limit,omitempty"`
+	// LeftOnly marks one of which only what is left is told: the limit is that.
+	LeftOnly bool `json:"left_only,omitempty"`
 }
 
 // Left is what may still be held, or nil where there is no limit.

@@ -63,11 +63,11 @@ type Cost struct {
 	Launch  Micro `json:"launch_micro"`
 	Cycles  Micro `json:"cycles_micro"`
 	Storage Micro `json:"storage_micro"`
-	Total   Micro `json:"total_micro"` // rounded up once; the parts may sum to a little more
+	Total   Micro `json:"total_micro"` // rounded up; what the parts lack is in the largest of them
 }
 
-// A Quote is what a sandbox would be held for, and would cost if it ran all the
-// time at its baseline.
+// A Quote is what a sandbox would be held for, which is the most that can be
+// booked for it, and what would be booked if it ran all its life.
 type Quote struct {
 	Profile  string  `json:"profile"`
 	Region   string  `json:"region,omitempty"`
@@ -94,8 +94,8 @@ type Balance struct {
 	Budgets   []Budget  `json:"budgets"`              // all that limit it, its own first
 	Left      *Micro    `json:"left_micro"`           // the least of them; nil: no limit
 	Running   int       `json:"running"`              // its sandboxes
-	PerHour   Micro     `json:"per_hour_micro"`       // of those, at their baseline
-	Longest   *Seconds  `json:"longest_s"`            // that the usual sandbox could live; nil: no limit
+	PerHour   Micro     `json:"per_hour_micro"`       // of those, as it is booked
+	Longest   *Seconds  `json:"longest_s"`            // that the usual sandbox could live; nil: nothing limits that
 	RunsOutAt time.Time `json:"runs_out_at,omitzero"` // at this pace; zero: never, or not known
 	At        time.Time `json:"at"`
 }

@@ -72,7 +72,7 @@ type Sandbox struct {
 	SizeMiB    int           `json:"size_mib,omitempty"` // 0 is not known
 	Hold       Micro         `json:"hold_micro,omitempty"`
 	Cost       Cost          `json:"cost,omitzero"`            // so far; of a local one, what AWS would take
-	PerHour    Micro         `json:"per_hour_micro,omitempty"` // while it runs, at its baseline
+	PerHour    Micro         `json:"per_hour_micro,omitempty"` // while it runs, as it is booked
 	Replay     string        `json:"replay,omitempty"`         // it was there already: why the request was taken for an earlier one
 }
 

@@ -137,8 +137,8 @@ type budgetOut struct {
 	Level     string  `json:"level"`
 	Owner     string  `json:"owner"`
 	Limit     *money  `json:"limit"`
-	Spent     money   `json:"spent"`
-	Held      money   `json:"held"`
+	Spent     *money  `json:"spent"`
+	Held      *money  `json:"held"`
 	Left      *money  `json:"left"`
 	Period    string  `json:"period"`
 	Since     *string `json:"since"`
@@ -146,7 +146,7 @@ type budgetOut struct {
 }
 
 func (s *set) getBalance(ctx context.Context, _ *trace, _ none) (balanceOut, error) {
-	b, err := s.Engine.Balance(ctx, control.BalanceQuery{})
+	b, err := s.Engine.Balance(ctx, control.BalanceQuery{Profile: s.Spec.Profile, Template: s.Spec.Template})
 	if err != nil {
 		return balanceOut{}, err
 	}
@@ -168,10 +168,13 @@ func (s *set) getBalance(ctx context.Context, _ *trace, _ none) (balanceOut, err
 		out.Longest = new(hours(*b.Longest))
 	}
 	for _, a := range b.Budgets {
-		out.Budgets = append(out.Budgets, budgetOut{
-			Level: string(a.Level), Owner: a.Owner, Limit: limitOf(a.Limit), Spent: moneyOf(a.Spent), Held: moneyOf(a.Held), Left: limitOf(a.Left()),
-			Period: string(a.Period), Since: stampOrNull(a.Since), OverLimit: a.OverLimit,
-		})
+		budget := budgetOut{
+			Level: string(a.Level), Owner: a.Owner, Left: limitOf(a.Left()), Period: string(a.Period), Since: stampOrNull(a.Since), OverLimit: a.OverLimit,
+		}
+		if !a.LeftOnly {
+			budget.Limit, budget.Spent, budget.Held = limitOf(a.Limit), new(moneyOf(a.Spent)), new(moneyOf(a.Held))
+		}
+		out.Budgets = append(out.Budgets, budget)
 	}
 	return out, nil
 }

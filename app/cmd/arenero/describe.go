@@ -52,7 +52,7 @@ type description struct {
 	Orphan    bool    `json:"orphan"`
 	Running   int     `json:"running"`
 	spending
-	PerHour *sandbox.Micro `json:"per_hour_micro"` // running at its baseline; null: not known
+	PerHour *sandbox.Micro `json:"per_hour_micro"` // while it runs, as it is booked; null: not known
 	Grant   *string        `json:"grant"`          // id of who pays
 }
 

@@ -2,6 +2,7 @@ package price
 
 import (
 	"math"
+	"math/big"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -100,14 +101,29 @@ func (a *Accrual) Cost(r Rates, p Plan, now time.Time) sandbox.Cost {
 	if a.Launched {
 		u.launches = 1
 	}
-	e := u.of(r, p)
-	return sandbox.Cost{
-		Compute: atMost(e.compute),
-		Launch:  atMost(e.launch),
-		Cycles:  atMost(e.cycles),
-		Storage: atMost(e.storage),
-		Total:   atMost(e.sum()),
+	return u.of(r, p).cost()
+}
+
+// cost is e in amounts that add up: the largest part has what rounding the others
+// down left over, and what rounding the total up adds.
+func (e exact) cost() sandbox.Cost {
+	c := sandbox.Cost{Total: atMost(e.sum())}
+	if c.Total == math.MaxInt64 {
+		return sandbox.Cost{Compute: atMost(e.compute), Launch: atMost(e.launch), Cycles: atMost(e.cycles), Storage: atMost(e.storage), Total: c.Total}
 	}
+	rest, largest := c.Total, &c.Compute
+	for _, part := range []struct {
+		to   *sandbox.Micro
+		from *big.Int
+	}{{&c.Compute, e.compute}, {&c.Launch, e.launch}, {&c.Cycles, e.cycles}, {&c.Storage, e.storage}} {
+		*part.to = sandbox.Micro(new(big.Int).Div(part.from, product(grains, picos)).Int64())
+		rest -= *part.to
+		if *part.to > *largest {
+			largest = part.to
+		}
+	}
+	*largest += rest
+	return c
 }
 
 // satAdd adds two numbers that are not negative, up to the largest there is.

@@ -50,17 +50,17 @@ func TestR7_CostOfRunningAndCycles(t *testing.T) {
 		a              *price.Accrual
 		want           sandbox.Cost
 	}{
-		{"an hour", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{3600 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 126_101, Launch: 1_425, Total: 127_525}},
-		{"an hour in strict mode, in which it may have slept unseen", 2048, 919, 300, sandbox.BurstStrict, accrue(sight{0, sandbox.Running}, sight{3600 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 504_401, Launch: 1_425, Cycles: 59_000, Total: 564_825}},
-		{"an hour, and an hour asleep", 2048, 919, 300, sandbox.BurstBaseline, every(1, 3600, 3600), sandbox.Cost{Compute: 126_101, Launch: 1_425, Cycles: 4_917, Storage: 103, Total: 132_544}},
-		{"three short turns in a long life", 2048, 919, 300, sandbox.BurstBaseline, every(3, 200, 9200), sandbox.Cost{Compute: 21_017, Launch: 1_425, Cycles: 14_750, Storage: 783, Total: 37_974}},
-		{"the same in strict mode", 2048, 919, 300, sandbox.BurstStrict, every(3, 200, 9200), sandbox.Cost{Compute: 84_067, Launch: 1_425, Cycles: 462_166, Storage: 783, Total: 548_440}},
-		{"a small one for a moment", 512, 446, 0, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{90 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 789, Launch: 692, Total: 1_480}},
-		{"a large one in four turns", 8192, 1146, 600, sandbox.BurstBaseline, every(4, 1800, 1800), sandbox.Cost{Compute: 1_008_801, Launch: 1_777, Cycles: 24_525, Storage: 255, Total: 1_035_357}},
+		{"an hour", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{3600 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 126_101, Launch: 1_424, Total: 127_525}},
+		{"an hour in strict mode, in which it may have slept unseen", 2048, 919, 300, sandbox.BurstStrict, accrue(sight{0, sandbox.Running}, sight{3600 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 504_402, Launch: 1_424, Cycles: 58_999, Total: 564_825}},
+		{"an hour, and an hour asleep", 2048, 919, 300, sandbox.BurstBaseline, every(1, 3600, 3600), sandbox.Cost{Compute: 126_102, Launch: 1_424, Cycles: 4_916, Storage: 102, Total: 132_544}},
+		{"three short turns in a long life", 2048, 919, 300, sandbox.BurstBaseline, every(3, 200, 9200), sandbox.Cost{Compute: 21_019, Launch: 1_424, Cycles: 14_749, Storage: 782, Total: 37_974}},
+		{"the same in strict mode", 2048, 919, 300, sandbox.BurstStrict, every(3, 200, 9200), sandbox.Cost{Compute: 84_066, Launch: 1_424, Cycles: 462_168, Storage: 782, Total: 548_440}},
+		{"a small one for a moment", 512, 446, 0, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{90 * sec, sandbox.Terminated}), sandbox.Cost{Compute: 789, Launch: 691, Total: 1_480}},
+		{"a large one in four turns", 8192, 1146, 600, sandbox.BurstBaseline, every(4, 1800, 1800), sandbox.Cost{Compute: 1_008_803, Launch: 1_776, Cycles: 24_524, Storage: 254, Total: 1_035_357}},
 		{"it ended as it began", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{0, sandbox.Terminated}), sandbox.Cost{Launch: 1_425, Total: 1_425}},
-		{"a millisecond", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{1, sandbox.Terminated}), sandbox.Cost{Compute: 1, Launch: 1_425, Total: 1_425}},
-		{"milliseconds, suspended by a person", 512, 919, 0, sandbox.BurstStrict, accrue(sight{0, sandbox.Running}, sight{1500, sandbox.Suspended}, sight{2000, sandbox.Terminated}), sandbox.Cost{Compute: 53, Launch: 1_425, Cycles: 4_917, Storage: 1, Total: 6_394}},
-		{"suspended by a person more often than by itself", 2048, 919, 30, sandbox.BurstStrict, every(2, 10, 10), sandbox.Cost{Compute: 2803, Launch: 1425, Cycles: 9834, Storage: 1, Total: 14061}},
+		{"a millisecond", 2048, 919, 300, sandbox.BurstBaseline, accrue(sight{0, sandbox.Running}, sight{1, sandbox.Terminated}), sandbox.Cost{Launch: 1_425, Total: 1_425}},
+		{"milliseconds, suspended by a person", 512, 919, 0, sandbox.BurstStrict, accrue(sight{0, sandbox.Running}, sight{1500, sandbox.Suspended}, sight{2000, sandbox.Terminated}), sandbox.Cost{Compute: 52, Launch: 1_424, Cycles: 4_918, Total: 6_394}},
+		{"suspended by a person more often than by itself", 2048, 919, 30, sandbox.BurstStrict, every(2, 10, 10), sandbox.Cost{Compute: 2_802, Launch: 1_424, Cycles: 9_835, Total: 14_061}},
 		{"nothing seen", 2048, 919, 300, sandbox.BurstStrict, accrue(), sandbox.Cost{}},
 		{"it never was", 2048, 919, 300, sandbox.BurstStrict, accrue(sight{0, sandbox.Creating}, sight{3600 * sec, sandbox.InDoubt}), sandbox.Cost{}},
 	} {
@@ -109,7 +109,7 @@ func TestWorkedExamples(t *testing.T) {
 		// cycle. Cost counts a wake-up besides, since it can't know that.
 		{"parked for a month", 90 * (parked.Cycles + parked.Compute + parked.Storage), "0.53", 10_000},
 		{"ten turns in an hour", turns.Compute + turns.Cycles, "0.091", 1_000},
-		{"always on instead", price.PerHour(r, 2048), "0.126", 1_000},
+		{"always on instead", price.PerHour(r, price.Plan{SizeMiB: 2048, Burst: sandbox.BurstBaseline}), "0.126", 1_000},
 	} {
 		want, err := sandbox.ParseMicro(tt.want)
 		if err != nil {

@@ -145,18 +145,28 @@ func Cycle(r Rates, p Plan) sandbox.Micro {
 	return atMost(use{cycles: 1}.of(r, p).sum())
 }
 
-// PerHour is what a sandbox costs in an hour in which it runs at its baseline.
-func PerHour(r Rates, sizeMiB int) sandbox.Micro {
-	u := use{burst: 1, running: time.Hour.Milliseconds()}
-	return atMost(u.of(r, Plan{SizeMiB: sizeMiB}).sum())
+// PerHour is what is booked for an hour in which a sandbox runs. The life in p
+// does not matter.
+func PerHour(r Rates, p Plan) sandbox.Micro {
+	return atMost(p.running(time.Hour.Milliseconds()).of(r, p).sum())
 }
 
-// Expected is what a sandbox costs that runs all its life at its baseline. A
-// snapshot that is not measured is taken for as large as that baseline.
+// Expected is what is booked for a sandbox that runs all its life: what
+// [Accrual.Cost] comes to for that.
 func Expected(r Rates, p Plan) sandbox.Micro {
-	p.Burst = sandbox.BurstBaseline
-	u := use{burst: 1, running: satMul(int64(max(0, p.Life)), 1000), launches: 1}
+	u := p.running(satMul(int64(max(0, p.Life)), 1000))
+	u.launches = 1
 	return atMost(u.of(r, p).sum())
+}
+
+// running is the use that is booked for a sandbox that was seen to run for so
+// many milliseconds, and nothing else.
+func (p Plan) running(ms int64) use {
+	u := use{burst: p.burst(), running: ms}
+	if u.burst > 1 && p.Idle > 0 { // each of its sleeps may have been missed
+		u.cycles = ms / satMul(int64(p.Idle), 1000)
+	}
+	return u
 }
 
 // shortIdle is the idle time up to which a sandbox of the usual kind loses by

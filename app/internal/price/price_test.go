@@ -143,14 +143,20 @@ func TestLongest(t *testing.T) {
 func TestPerHour(t *testing.T) {
 	r := virginia(t)
 	for size, want := range map[int]sandbox.Micro{512: 31_526, 1024: 63_051, 2048: 126_101, 4096: 252_201, 8192: 504_401, 0: 0, -1: 0} {
-		if got := price.PerHour(r, size); got != want {
+		if got := price.PerHour(r, price.Plan{SizeMiB: size, Burst: sandbox.BurstBaseline}); got != want {
 			t.Errorf("PerHour of %d MiB = %d, want %d", size, got, want)
 		}
 	}
-	if got := price.PerHour(price.Rates{}, 2048); got != 0 {
+	if got := price.PerHour(r, price.Plan{SizeMiB: 2048}); got != 504_401 { // four times the baseline
+		t.Errorf("PerHour in strict mode = %d, want 504401", got)
+	}
+	if got := price.PerHour(r, price.Plan{SizeMiB: 2048, SnapshotMGB: 919, Idle: 300}); got != 563_401 {
+		t.Errorf("PerHour in strict mode, with sleeps = %d, want 563401", got)
+	}
+	if got := price.PerHour(price.Rates{}, price.Plan{SizeMiB: 2048}); got != 0 {
 		t.Errorf("PerHour with no price = %d, want 0", got)
 	}
-	if got := price.PerHour(price.Rates{VCPU: math.MaxInt64, GB: math.MaxInt64}, math.MaxInt32); got != math.MaxInt64 {
+	if got := price.PerHour(price.Rates{VCPU: math.MaxInt64, GB: math.MaxInt64}, price.Plan{SizeMiB: math.MaxInt32}); got != math.MaxInt64 {
 		t.Errorf("PerHour of too much = %d, want what no limit allows", got)
 	}
 }
@@ -161,14 +167,20 @@ func TestCycleAndExpected(t *testing.T) {
 	if got := price.Cycle(r, p); got != 4_917 {
 		t.Errorf("Cycle = %d, want 4917", got)
 	}
-	if got := price.Expected(r, p); got != 127_525 {
+	if got := price.Expected(r, p); got != 564_825 { // as an hour of that comes to
+		t.Errorf("Expected in strict mode = %d, want 564825", got)
+	}
+	base := p
+	base.Burst = sandbox.BurstBaseline
+	if got := price.Expected(r, base); got != 127_525 {
 		t.Errorf("Expected = %d, want 127525", got)
 	}
 	p.SnapshotMGB = 0
 	if got := price.Cycle(r, p); got != 42_800 { // of 8 GB
 		t.Errorf("Cycle of a snapshot that is not measured = %d, want 42800", got)
 	}
-	if got := price.Expected(r, p); got != 129_201 { // of 2 GB
+	base.SnapshotMGB = 0
+	if got := price.Expected(r, base); got != 129_201 { // of 2 GB
 		t.Errorf("Expected with a snapshot that is not measured = %d, want 129201", got)
 	}
 	p.Life, p.SizeMiB = math.MaxInt64, math.MaxInt32
