@@ -65,7 +65,7 @@ func (d *Doctor) Bundle(ctx context.Context, path string, diagnosis []byte, prog
 			return fmt.Errorf("write bundle: %w", err)
 		}
 	}
-	for _, log := range []string{"engine.log", "cloud.log"} {
+	for _, log := range []string{"engine.log", "cloud.log", crashLog} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 
 	"github.com/arenero/arenero/app/internal/atomicfile"
@@ -36,6 +37,30 @@ func OpenLog(name string) (*LogFile, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// crashLog gets what the runtime says when a program ends by a panic, which a
+// log of lines never sees.
+const crashLog = "crash.log"
+
+// KeepCrashes has the panic that ends this program written to a file beside the
+// logs, in addition to standard error, which often leads nowhere.
+func KeepCrashes() error {
+	dir, err := logDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, crashLog)
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		flags |= os.O_TRUNC
+	}
+	f, err := atomicfile.Open(path, flags, 0o600)
+	if err != nil {
+		return fmt.Errorf("open log of crashes: %w", err)
+	}
+	defer f.Close() // the runtime keeps one of its own
+	return debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
 func logDir() (string, error) {

@@ -45,6 +45,9 @@ func (c *engineCommand) serve(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
+	if err := app.KeepCrashes(); err != nil {
+		return err
+	}
 	var log slog.Handler = slog.NewTextHandler(file, nil)
 	if c.Verbose {
 		log = slog.NewMultiHandler(log, slog.NewTextHandler(os.Stderr, nil))

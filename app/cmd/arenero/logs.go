@@ -19,7 +19,7 @@ type logsCommand struct {
 	Follow bool   `short:"f"`
 	Lines  int    `short:"n" default:"100"`
 	JSON   bool   `name:"json"`
-	Which  string `arg:"" optional:"" default:"engine" enum:"engine,cloud,tray"`
+	Which  string `arg:"" optional:"" default:"engine" enum:"engine,cloud,tray,crash"`
 }
 
 const pollEvery = 200 * time.Millisecond // of a file that is followed

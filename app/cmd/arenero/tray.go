@@ -67,6 +67,9 @@ func (c *trayCommand) Run() error {
 		return err
 	}
 	defer file.Close()
+	if err := app.KeepCrashes(); err != nil {
+		return err
+	}
 	var handler slog.Handler = slog.NewTextHandler(file, nil)
 	if c.Verbose {
 		handler = slog.NewMultiHandler(handler, slog.NewTextHandler(os.Stderr, nil))
