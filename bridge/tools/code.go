@@ -29,10 +29,18 @@ type at struct {
 	SandboxID *string `json:"sandbox_id"`
 }
 
+// named is the sandbox that is asked for, or "".
+func (a at) named() string {
+	if a.SandboxID == nil {
+		return ""
+	}
+	return *a.SandboxID
+}
+
 // target is the sandbox that a call is for.
 func (s *set) target(ctx context.Context, a at) sandbox.Target {
-	if a.SandboxID != nil && *a.SandboxID != "" {
-		return sandbox.Target{Sandbox: *a.SandboxID}
+	if id := a.named(); id != "" {
+		return sandbox.Target{Sandbox: id}
 	}
 	return s.own(ctx)
 }

@@ -86,6 +86,16 @@ func (s *set) explain(err error) error {
 	return out
 }
 
+// goneByName explains that a sandbox has ended which the call has named, if that
+// is what err says: no call makes another in its place.
+func (s *set) goneByName(err error) error {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok || e.Code != sandbox.Gone {
+		return err
+	}
+	return &bridge.Error{Code: string(e.Code), Text: s.Texts.Get("error.sandbox_gone.named"), Details: e.Details, Err: e.Err}
+}
+
 // why is the reason as it goes into a sentence of ours.
 func why(e *sandbox.Error) string {
 	return strings.TrimRight(e.Msg, ".")

@@ -107,6 +107,8 @@ type oneIn struct {
 
 func (oneIn) sizes() []slog.Attr { return nil }
 
+func (in oneIn) named() string { return in.SandboxID }
+
 func (s *set) addFleet(srv *bridge.Server) error {
 	look := bridge.Hints{ReadOnly: true, Idempotent: true}
 	return first([]error{
@@ -154,6 +156,8 @@ type removalIn struct {
 }
 
 func (removalIn) sizes() []slog.Attr { return nil }
+
+func (in removalIn) named() string { return in.SandboxID }
 
 // scheduleRemoval brings the end of a sandbox forward. The end that it was made
 // with stays the latest there is.

@@ -121,6 +121,26 @@ func TestR72_ExpiredSandboxIsReportedThenReplaced(t *testing.T) {
 	}
 }
 
+// None is made in the place of one that the call has named.
+func TestGoneByName(t *testing.T) {
+	m := commands(says("", "", 0))
+	h := connect(t, m, func(cfg *Config) { cfg.Toolsets = Toolsets() })
+	id := field[string](t, h.call("create_sandbox", args{"name": "x"}).Structured, "sandbox_id")
+	h.call("run_command", args{"cmd": "x"})
+	m.expire()
+	for range 2 {
+		for tool, a := range map[string]args{"run_command": {"cmd": "x", "sandbox_id": id}, "read_file": {"path": "x", "sandbox_id": id}} {
+			r := h.call(tool, a)
+			if r.code(t) != "sandbox_gone" || field[bool](t, r.Structured, "retryable") || !strings.Contains(r.text(), "create_sandbox") {
+				t.Errorf("%s: %s", tool, r.raw)
+			}
+		}
+	}
+	if r := h.call("run_command", args{"cmd": "x"}); r.code(t) != "sandbox_gone" || !field[bool](t, r.Structured, "retryable") || strings.Contains(r.text(), "create_sandbox") {
+		t.Errorf("one's own: %s", r.raw)
+	}
+}
+
 func TestRX1_FirstCallsAtOnce(t *testing.T) {
 	m := commands(says("", "", 0))
 	h := connect(t, m)

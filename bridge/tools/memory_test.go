@@ -113,8 +113,12 @@ func (m *memory) enter(ctx context.Context, t sandbox.Target, tell func(sandbox.
 	}
 	if t.Sandbox != "" {
 		for _, b := range m.boxes {
-			if b.ID == t.Sandbox && b.State.Alive() {
+			switch {
+			case b.ID != t.Sandbox:
+			case b.State.Alive():
 				return b, nil
+			default:
+				return nil, gone(b)
 			}
 		}
 		return nil, &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no sandbox " + t.Sandbox + " of ours", Details: map[string]any{"sandbox_id": t.Sandbox}}
@@ -123,7 +127,7 @@ func (m *memory) enter(ctx context.Context, t sandbox.Target, tell func(sandbox.
 	if b != nil && !b.State.Alive() { // told once
 		delete(m.current, t.Lease)
 		m.lost[t.Lease] = b.ID
-		return nil, &sandbox.Error{Code: sandbox.Gone, Msg: "the sandbox does not exist any more", Retryable: true, Details: map[string]any{"sandbox_id": b.ID, "reason": "expired"}}
+		return nil, gone(b)
 	}
 	if b == nil {
 		b = m.makeLocked(sandbox.Spec{})
@@ -141,6 +145,10 @@ func (m *memory) enter(ctx context.Context, t sandbox.Target, tell func(sandbox.
 	}
 	tell(sandbox.Output{Notice: sandbox.NoticeStarted, Sandbox: b.ID})
 	return b, nil
+}
+
+func gone(b *box) error {
+	return &sandbox.Error{Code: sandbox.Gone, Msg: "the sandbox does not exist any more", Retryable: true, Details: map[string]any{"sandbox_id": b.ID, "reason": "expired"}}
 }
 
 // created counts the sandboxes there ever were.

@@ -179,6 +179,9 @@ func first(errs []error) error {
 // sized is met by arguments that say how large they are, for the log.
 type sized interface{ sizes() []slog.Attr }
 
+// naming is met by arguments that may name a sandbox.
+type naming interface{ named() string }
+
 // plain is met by results that are content alone.
 type plain interface{ plain() }
 
@@ -207,6 +210,9 @@ func add[In sized, Out any](s *set, srv *bridge.Server, name string, hints bridg
 				if s.Failed != nil {
 					s.Failed(ctx, err)
 				}
+			}
+			if in, ok := any(in).(naming); ok && in.named() != "" {
+				err = s.goneByName(err)
 			}
 			if err != nil {
 				err = s.explain(err)
