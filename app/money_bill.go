@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -29,7 +30,7 @@ func (g *gate) Bill(ctx context.Context, q control.BillQuery) ([]sandbox.BillDay
 	}
 	billed, err := price.Bill(ctx, cfg, q.Since, q.Until)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(accountError(err), err)
 	}
 	ours, err := g.books.byDay(ctx, q.Profile, q.Since)
 	if err != nil {
@@ -82,7 +83,7 @@ func (g *gate) RefreshPrices(ctx context.Context, profile string) (control.Price
 	now := a.clock.Now()
 	sheet, partial, err := price.Fetch(ctx, cfg, now)
 	if err != nil {
-		return control.PriceTable{}, err
+		return control.PriceTable{}, cmp.Or(accountError(err), err)
 	}
 	text, err := sheet.MarshalJSON()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,6 +39,7 @@ type rig struct {
 
 	mu       sync.Mutex // guards what follows
 	requests []string
+	hosts    []string // that they were for
 	fail     *failure // all requests
 }
 
@@ -65,11 +67,26 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) config() aws.Config {
 	return aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &r.url, RetryMaxAttempts: 1,
+		Region: "eu-west-1", RetryMaxAttempts: 1, HTTPClient: &http.Client{Transport: r},
+		BaseEndpoint: new("http://cloud.invalid"), // of the profile's sandboxes, which is not AWS
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "canary-of-the-secret"}, nil
 		}),
 	}
+}
+
+// RoundTrip brings a request to the server of the rig, whoever it is for.
+func (r *rig) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	r.hosts = append(r.hosts, req.URL.Scheme+"://"+req.URL.Host)
+	r.mu.Unlock()
+	to, err := url.Parse(r.url)
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.URL.Scheme, req.URL.Host = to.Scheme, to.Host
+	return http.DefaultTransport.RoundTrip(req)
 }
 
 func (r *rig) set(f failure) {

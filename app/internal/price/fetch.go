@@ -44,7 +44,7 @@ const maxPages = 50
 // are regions that it knows only some of: they are not in the sheet. To ask
 // costs nothing, and needs the right to pricing:GetProducts.
 func Fetch(ctx context.Context, cfg aws.Config, now time.Time) (s Sheet, partial []string, err error) {
-	client := pricing.NewFromConfig(cfg, func(o *pricing.Options) { o.Region = globalRegion })
+	client := pricing.NewFromConfig(itself(cfg), func(o *pricing.Options) { o.Region = globalRegion })
 	pages := pricing.NewGetProductsPaginator(client, &pricing.GetProductsInput{
 		ServiceCode:   new("AWSLambda"),
 		FormatVersion: new("aws_v1"),
@@ -70,6 +70,13 @@ func Fetch(ctx context.Context, cfg aws.Config, now time.Time) (s Sheet, partial
 		return Sheet{}, partial, oddList(errors.New("no region has all prices"))
 	}
 	return s, partial, nil
+}
+
+// itself is cfg for what AWS alone can say: a profile may have a cloud of its own
+// for its sandboxes, which knows nothing of prices.
+func itself(cfg aws.Config) aws.Config {
+	cfg.BaseEndpoint = nil
+	return cfg
 }
 
 func oddList(err error) error {
@@ -198,6 +205,18 @@ func refused(err error, service, right string) error {
 		return &sandbox.Error{Code: sandbox.NotFound, Msg: service + " has no figures of this account yet", Hint: "turn Cost Explorer on in the AWS console; the first figures take a day", Err: err}
 	case status >= http.StatusInternalServerError:
 		return &sandbox.Error{Code: sandbox.CloudDown, Msg: service + " is not well", Hint: "ask again later", Retryable: true, Err: err}
+	case slices.Contains(badKeys, code):
+		return &sandbox.Error{
+			Code: sandbox.Access, Msg: service + " refuses the keys of this AWS profile", Hint: "give a profile whose keys are of AWS and still valid; \"arenero profiles test\" tells which are",
+			Details: map[string]any{"code": code}, Err: err,
+		}
 	}
-	return fmt.Errorf("ask %s: %w", service, err)
+	return &sandbox.Error{Code: sandbox.CloudDown, Msg: service + " refuses the request: " + code, Hint: "the prices and figures that are known stay; \"arenero logs\" tells more", Details: map[string]any{"code": code}, Err: err}
+}
+
+// badKeys are what AWS says of keys that are not its own, or are not valid any
+// more.
+var badKeys = []string{
+	"InvalidSignatureException", "SignatureDoesNotMatch", "UnrecognizedClientException", "InvalidClientTokenId", "IncompleteSignature",
+	"MissingAuthenticationTokenException", "ExpiredTokenException", "ExpiredToken", "OptInRequired",
 }

@@ -147,7 +147,9 @@ func TestRefused(t *testing.T) {
 		{failure{400, "LimitExceededException"}, sandbox.RateLimited, "wait"},
 		{failure{400, "DataUnavailableException"}, sandbox.NotFound, "turn Cost Explorer on"},
 		{failure{500, "InternalErrorException"}, sandbox.CloudDown, "later"},
-		{failure{400, "ExpiredTokenException"}, sandbox.Internal, ""}, // whoever made the credentials knows more
+		{failure{400, "ExpiredTokenException"}, sandbox.Access, "profiles test"},
+		{failure{403, "InvalidSignatureException"}, sandbox.Access, "profiles test"},
+		{failure{400, "ValidationException"}, sandbox.CloudDown, "ValidationException"},
 	} {
 		t.Run(tt.fail.code, func(t *testing.T) {
 			r := newRig(t)
@@ -169,5 +171,21 @@ func TestRefused(t *testing.T) {
 	cfg.Credentials = failing{cause}
 	if _, _, err := price.Fetch(t.Context(), cfg, day); !errors.Is(err, cause) {
 		t.Errorf("with no credentials: %v", err)
+	}
+}
+
+// AWS alone knows what it asks and billed, wherever the sandboxes of a profile
+// are.
+func TestAsksAWS(t *testing.T) {
+	r := newRig(t)
+	r.products = region("us-east-1", "", "2026-10-01", 1)
+	if _, _, err := price.Fetch(t.Context(), r.config(), day); err != nil {
+		t.Error(err)
+	}
+	if _, err := price.Bill(t.Context(), r.config(), day, day.AddDate(0, 0, 1)); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"https://api.pricing.us-east-1.amazonaws.com", "https://ce.us-east-1.amazonaws.com"}; !slices.Equal(r.hosts, want) {
+		t.Errorf("asked %v, want %v", r.hosts, want)
 	}
 }
