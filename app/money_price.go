@@ -149,8 +149,11 @@ func tooDear(err error, no *ledger.Refused, rates price.Rates, plan price.Plan) 
 // want to hear of.
 func (a *books) tellRefusal(ask fleet.Ask, err error) {
 	e := sandbox.ToError(err)
+	severity := sandbox.SeverityWarn
 	switch e.Code {
-	case sandbox.BudgetExceeded, sandbox.OverLimit, sandbox.PriceUnknown, sandbox.Concurrency, sandbox.HoursTooLong, sandbox.TemplateDenied, sandbox.ProfileDenied, sandbox.ClockSuspect:
+	case sandbox.BudgetExceeded, sandbox.OverLimit, sandbox.PriceUnknown, sandbox.Concurrency, sandbox.ClockSuspect:
+	case sandbox.HoursTooLong, sandbox.TemplateDenied, sandbox.ProfileDenied: // whoever asks can ask for something else
+		severity = sandbox.SeverityInfo
 	default:
 		return
 	}
@@ -163,7 +166,7 @@ func (a *books) tellRefusal(ask fleet.Ask, err error) {
 	// One a minute says it all.
 	a.emit(sandbox.Event{
 		ID:   fmt.Sprintf("refused:%s:%s:%d", ask.Grant, e.Code, a.clock.Now().Unix()/60),
-		Kind: sandbox.EventRefused, Severity: sandbox.SeverityWarn, Grant: cmp.Or(ask.Grant, sandbox.GrantOwner), Subject: cmp.Or(ask.Grant, sandbox.GrantOwner), Data: data,
+		Kind: sandbox.EventRefused, Severity: severity, Grant: cmp.Or(ask.Grant, sandbox.GrantOwner), Subject: cmp.Or(ask.Grant, sandbox.GrantOwner), Data: data,
 	})
 }
 

@@ -50,7 +50,6 @@ func (g *gate) Alerts(ctx context.Context) []sandbox.Event {
 	}
 	since := a.clock.Now().Add(-alertsFor)
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	for len(a.alerts) > 0 && a.alerts[0].At.Before(since) {
 		a.alerts = a.alerts[1:]
 	}
@@ -60,19 +59,40 @@ func (g *gate) Alerts(ctx context.Context) []sandbox.Event {
 			out = append(out, e)
 		}
 	}
-	return out
+	a.mu.Unlock()
+	return a.stand(ctx, out)
+}
+
+// stand are the alerts that still mean something: not those of a limit that was
+// taken away.
+func (a *books) stand(ctx context.Context, alerts []sandbox.Event) []sandbox.Event {
+	limited := map[string]bool{}
+	return slices.DeleteFunc(alerts, func(e sandbox.Event) bool {
+		if e.Kind != sandbox.EventThreshold && e.Kind != sandbox.EventOver {
+			return false
+		}
+		known, ok := limited[e.Subject]
+		if !ok {
+			level, owner, _ := strings.Cut(e.Subject, ":")
+			b, err := a.ledger.Budget(ctx, sandbox.BudgetLevel(level), owner)
+			known = err != nil || b.Limit != nil
+			limited[e.Subject] = known
+		}
+		return !known
+	})
 }
 
 // sees reports whether an event is any business of a grant: what is its own, and
-// what holds up all of them.
+// what holds up all of them. What others may spend, and were refused, is for
+// those who may know what everybody spends.
 func sees(g sandbox.Grant, e sandbox.Event) bool {
 	switch {
-	case g.ID == sandbox.GrantOwner || e.Grant == g.ID:
+	case g.ID == sandbox.GrantOwner || e.Grant == g.ID || e.Kind == sandbox.EventClock:
 		return true
-	case e.Grant != "":
-		return g.Allows(sandbox.ScopeManage)
+	case e.Kind == sandbox.EventThreshold, e.Kind == sandbox.EventOver, e.Kind == sandbox.EventRefused:
+		return g.Allows(sandbox.ScopeBilling)
 	}
-	return e.Kind == sandbox.EventThreshold || e.Kind == sandbox.EventOver || e.Kind == sandbox.EventClock || g.Allows(sandbox.ScopeManage)
+	return g.Allows(sandbox.ScopeManage)
 }
 
 // Authorize returns the grant that the call is under.
@@ -283,7 +303,11 @@ func (g *gate) Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventP
 		return sandbox.EventPage{}, err
 	}
 	page, err := g.books.ledger.Events(ctx, ledger.EventQuery{Grant: q.Grant, Alerts: q.Alerts, Since: q.Since, Limit: q.Limit, After: q.Cursor})
-	return sandbox.EventPage{Events: append([]sandbox.Event{}, page.Events...), Next: page.Next}, err
+	out := slices.DeleteFunc(append([]sandbox.Event{}, page.Events...), func(e sandbox.Event) bool { return !sees(p.grant, e) })
+	if q.Alerts {
+		out = g.books.stand(ctx, out)
+	}
+	return sandbox.EventPage{Events: out, Next: page.Next}, err
 }
 
 // only is the grant whose things p is shown, who asks for those of one, "" being
