@@ -24,6 +24,9 @@ type Bearer struct {
 	// that says why there is none. What is no such error is an outage.
 	Check func(ctx context.Context, token string) (context.Context, error)
 
+	// Missing tells who sends no token what to do. "" is a text in English.
+	Missing string
+
 	// Secret tells a token by how it begins, wherever else in an address one may
 	// turn up. "" looks at the usual parameters alone.
 	Secret string
@@ -62,7 +65,7 @@ func (b Bearer) Guard(next http.Handler) http.Handler {
 			b.refuse(w, http.StatusBadRequest, "invalid_request", &Error{Code: CodeInvalidArguments, Text: err.Error()})
 			return
 		case !given:
-			b.refuse(w, http.StatusUnauthorized, "", &Error{Code: CodeUnauthenticated, Text: "this needs a token: send the header \"Authorization: Bearer TOKEN\""})
+			b.refuse(w, http.StatusUnauthorized, "", &Error{Code: CodeUnauthenticated, Text: orDefault(b.Missing, "this needs a token: send the header \"Authorization: Bearer TOKEN\"")})
 			return
 		}
 		ctx, err := b.Check(r.Context(), token)
@@ -167,9 +170,11 @@ func (b Bearer) refuse(w http.ResponseWriter, status int, kind string, e *Error)
 	if after := int(math.Ceil(e.RetryAfter.Seconds())); after > 0 || status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, after)))
 	}
-	body, err := marshal(map[string]any{
-		"code": e.Code, "message": e.Text, "retryable": e.Retryable, "retry_after_s": math.Ceil(e.RetryAfter.Seconds()),
-	})
+	out := map[string]any{"code": e.Code, "message": e.Text, "retryable": e.Retryable}
+	if e.RetryAfter > 0 {
+		out["retry_after_s"] = math.Ceil(e.RetryAfter.Seconds())
+	}
+	body, err := marshal(out)
 	if err != nil {
 		panic(err) // texts and numbers
 	}

@@ -214,6 +214,9 @@ func TestBearer(t *testing.T) {
 		if resp.StatusCode != tt.status || resp.Header.Get("WWW-Authenticate") != tt.challenge || resp.Header.Get("Retry-After") != tt.after {
 			t.Errorf("%s: %s, challenge %q, after %q: %s", tt.name, resp.Status, resp.Header.Get("WWW-Authenticate"), resp.Header.Get("Retry-After"), body)
 		}
+		if strings.Contains(body, "retry_after_s") != (tt.after != "") {
+			t.Errorf("%s: body %s, where Retry-After is %q", tt.name, body, tt.after)
+		}
 		var got struct{ Code string }
 		if tt.code != "" && (json.Unmarshal(raw, &got) != nil || got.Code != tt.code) {
 			t.Errorf("%s: body %s, want code %s", tt.name, body, tt.code)

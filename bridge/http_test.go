@@ -234,7 +234,7 @@ func TestHTTPBadMessages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			resp, body := w.post(tt.body, sess)
 			got := replies(t, resp.Header.Get("Content-Type"), body)[0]
-			if resp.StatusCode != tt.status || string(got.ID) != tt.id || got.Error == nil || got.Error.Code != tt.code {
+			if resp.StatusCode != tt.status || string(got.ID) != tt.id || got.Error == nil || got.Error.Code != tt.code || strings.Count(string(body), "not found") > 1 {
 				t.Errorf("got %s: %s, want %d, id %s, code %d", resp.Status, body, tt.status, tt.id, tt.code)
 			}
 		})

@@ -104,6 +104,8 @@ func (s *stream) mend(p []byte, status int) ([]byte, int) {
 		ours.Result = a.Result
 	case a.Error.Code == mcp.INVALID_REQUEST && strings.Contains(a.Error.Message, "unparsable"):
 		ours.Error = &rpcError{Code: mcp.INVALID_PARAMS, Message: "params do not fit the method"}
+	default:
+		ours.Error = a.Error.plain()
 	}
 	b, err := marshal(ours)
 	if err != nil {

@@ -3,9 +3,11 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 )
 
 // A message is one JSON-RPC message with what routing it needs. IDs stay as
@@ -191,9 +193,18 @@ func answerOf(id json.RawMessage, resp mcp.JSONRPCMessage) (answer, bool) {
 		if e.Code == mcp.INVALID_REQUEST {
 			e = &rpcError{Code: mcp.INVALID_PARAMS, Message: "params do not fit the method"}
 		}
-		return failureAnswer(id, e), true
+		return failureAnswer(id, e.plain()), true
 	}
 	return answer{}, false
+}
+
+// plain is an error of the library without what it says twice.
+func (e *rpcError) plain() *rpcError {
+	text, twice := strings.CutSuffix(e.Message, ": "+server.ErrToolNotFound.Error())
+	if !twice {
+		return e
+	}
+	return &rpcError{Code: e.Code, Message: text + ": tools/list has those that there are", Data: e.Data}
 }
 
 // toolResult is a library's result that is written in one go. The library's own

@@ -213,6 +213,12 @@ func (s *set) happened(e sandbox.Event) string {
 	}
 	key := "alert." + string(e.Kind)
 	switch e.Kind {
+	case sandbox.EventRefused:
+		why := data("code")
+		if name := "alert.refused." + why; s.Texts.Has(name) {
+			why = s.Texts.Get(name)
+		}
+		args = append(args, "why", why)
 	case sandbox.EventThreshold, sandbox.EventOver:
 		if level := data("level"); level != "" && level != string(sandbox.LevelGrant) && s.Texts.Has("level."+level) {
 			key += ".level"

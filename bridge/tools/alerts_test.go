@@ -118,6 +118,12 @@ func TestS16_Alerts(t *testing.T) {
 		{"a global budget", func(e *sandbox.Event) {
 			e.Data = map[string]any{"percent": 100.0, "spent_micro": 1234567.0, "limit_micro": 1200000.0, "level": "global"}
 		}, "presupuesto para todo 100 %: 1,23 de 1,20 USD"},
+		{"a refusal", func(e *sandbox.Event) {
+			e.Kind, e.Data = sandbox.EventRefused, map[string]any{"code": "hours_too_long"}
+		}, "sandbox rechazado: demasiadas horas"},
+		{"a refusal of another version", func(e *sandbox.Event) {
+			e.Kind, e.Data = sandbox.EventRefused, map[string]any{"code": "moon"}
+		}, "sandbox rechazado: moon"},
 		{"an end", func(e *sandbox.Event) {
 			e.Kind, e.Data = sandbox.EventExpiring, map[string]any{"name": "ci", "left_s": 604800.0}
 		}, "token ci caduca en 7 d"},

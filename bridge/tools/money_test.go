@@ -180,6 +180,9 @@ func TestWordingOfRefusals(t *testing.T) {
 	}{
 		{sandbox.BudgetExceeded, map[string]any{"asked_micro": 4_509_443, "left_micro": 1_500_000, "level": "grant", "longest_s": 5399}, "Retendría 4,51 USD, y quedan 1,50 USD (presupuesto: del token). Caben hasta 89 minutos: hours = 1.49."},
 		{sandbox.BudgetExceeded, map[string]any{"asked_micro": 4_509_443, "left_micro": 0, "level": "global", "longest_s": 0}, "Retendría 4,51 USD, y quedan 0,00 USD (presupuesto: para todo). Pide menos horas, o que el dueño suba el límite."},
+		{sandbox.NotFound, map[string]any{"template": "nope"}, "No existe la plantilla nope: elige una que exista."},
+		{sandbox.StoreDown, map[string]any{"reason": "damaged"}, "No se puede usar el registro de gasto, y sin él no se gasta: su archivo está dañado. El dueño puede poner una copia en su lugar (las hechas antes de actualizar acaban en .bak). Mirar y terminar siguen funcionando."},
+		{sandbox.StoreDown, map[string]any{"reason": "full"}, "No se puede usar el registro de gasto, y sin él no se gasta: el disco del dueño está lleno. En cuanto haya sitio vuelve a funcionar. Mirar y terminar siguen funcionando."},
 		{sandbox.HoursRequired, map[string]any{"longest_s": 7200}, "Este token tiene un límite de dinero: indica hours, como mucho 2."},
 		{sandbox.HoursTooLong, map[string]any{"longest_s": 5400, "why": "max_hours"}, "Son demasiadas horas: se permiten como mucho 1.5."},
 		{sandbox.HoursTooLong, map[string]any{"longest_s": 5400, "why": "expires"}, "El sandbox viviría más que el token: quedan como mucho 1.5 horas."},

@@ -20,6 +20,14 @@ func (s *set) wording(e *sandbox.Error) (key string, args []string) {
 	longest, fits := whole(e.Details["longest_s"])
 	fits = fits && longest >= shortest
 	switch e.Code {
+	case sandbox.NotFound:
+		if image := detail(e, "template"); image != "" {
+			return key + ".template", []string{"template", image}
+		}
+	case sandbox.StoreDown:
+		if special := key + "." + detail(e, "reason"); s.Texts.Has(special) {
+			return special, nil
+		}
 	case sandbox.TokenExpired:
 		if when := detail(e, "expires_at"); when != "" {
 			return key + ".when", []string{"when", when}

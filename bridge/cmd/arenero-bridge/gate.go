@@ -188,7 +188,8 @@ func (g *gate) remember(digest [sha256.Size]byte, grant sandbox.Grant) {
 // bearer is the way in.
 func (s *service) bearer(explain func(error) error) bridge.Bearer {
 	s.gate.explain = explain
-	return bridge.Bearer{Realm: "arenero", Secret: secretPrefix, Check: s.gate.check, Log: func(err error) {
+	missing := s.st.texts.Get("error.unauthenticated.missing")
+	return bridge.Bearer{Realm: "arenero", Missing: missing, Secret: secretPrefix, Check: s.gate.check, Log: func(err error) {
 		if e, ok := errors.AsType[*bridge.Error](err); ok {
 			s.log.Warn("tokens can't be checked", "code", e.Code)
 			return

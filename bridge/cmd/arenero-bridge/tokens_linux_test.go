@@ -136,7 +136,7 @@ func tokens(t *testing.T, scopes ...[]sandbox.Scope) (dir, url string, h *host, 
 func TestHTTPWithTokens(t *testing.T) {
 	dir, url, h, made := tokens(t, sandbox.AgentScopes(), sandbox.AgentScopes(), []sandbox.Scope{sandbox.ScopeRead})
 	nobody := &caller{t: t, url: url}
-	if res, body := nobody.send("initialize", hello); res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") != `Bearer realm="arenero"` {
+	if res, body := nobody.send("initialize", hello); res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") != `Bearer realm="arenero"` || !strings.Contains(string(body), "Hace falta un token") {
 		t.Errorf("without a token: %s, %s: %s", res.Status, res.Header.Get("WWW-Authenticate"), body)
 	}
 	inAddress := &caller{t: t, url: url + "?key=" + string(made[0].Secret)}
