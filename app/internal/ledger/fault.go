@@ -22,6 +22,7 @@ const (
 	ReasonNewer    = "newer"     // a newer program wrote it
 	ReasonLocked   = "locked"    // another process has it
 	ReasonClosed   = "closed"    // this program is ending
+	ReasonReplaced = "replaced"  // while it was open
 	ReasonOther    = "other"     // the disk fails
 )
 
@@ -33,6 +34,7 @@ var remedies = map[string][2]string{
 	ReasonNewer:    {"a newer version of Arenero wrote the file", "update Arenero, or put back the copy that the update made (it ends in .bak)"},
 	ReasonLocked:   {"another program is using the file", "end that program, or try again in a moment"},
 	ReasonClosed:   {"Arenero is ending", "try again when it runs"},
+	ReasonReplaced: {"the file was deleted or replaced while it was in use", "put back the one that was there, if there is a copy; what happens meanwhile is not kept"},
 	ReasonOther:    {"the disk did not do as told", "see that the disk is there and works; the log says more"},
 }
 

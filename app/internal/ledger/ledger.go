@@ -12,6 +12,7 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -50,6 +51,7 @@ type Ledger struct {
 	closing chan struct{}
 	worked  chan struct{} // closed when work has ended
 	close   sync.Once
+	file    os.FileInfo // which is open
 
 	mu       sync.Mutex                   // guards what follows
 	records  map[string]map[string][]byte // by kind and key, as last committed

@@ -141,8 +141,10 @@ func (l *Ledger) prepare(ctx context.Context, steps []migration, first bool) (er
 	if l.records, err = loadRecords(ctx, l.writers); err != nil {
 		return err
 	}
-	_, err = l.writers.ExecContext(ctx, "SELECT count(*) FROM budgets")
-	return err
+	if _, err = l.writers.ExecContext(ctx, "SELECT count(*) FROM budgets"); err != nil {
+		return err
+	}
+	return l.identify()
 }
 
 // look checks what can be seen of the file from outside. SQLite itself would
