@@ -13,6 +13,24 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
+// An index that lacks a row is found where money is.
+func TestCheckIndex(t *testing.T) {
+	r := newRig(t)
+	g := r.grant("agent", 1000)
+	r.reserve(order("open", g.ID, 100))
+	r.wantClean()
+	r.must(r.Close())
+	define := "UPDATE sqlite_schema SET sql = 'CREATE INDEX entries_order ON entries (order_id)%s' WHERE name = 'entries_order'"
+	execute(t, r.path, "PRAGMA writable_schema = 1", fmt.Sprintf(define, " WHERE amount_micro <> 100"))
+	execute(t, r.path, "REINDEX entries_order")
+	execute(t, r.path, "PRAGMA writable_schema = 1", fmt.Sprintf(define, ""))
+	violations, err := openRig(t, r.path, r.clock).Check(r.ctx())
+	r.must(err)
+	if !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleFile && strings.Contains(v.Detail, "entries_order") }) {
+		t.Errorf("found %+v", violations)
+	}
+}
+
 // TestCheck breaks each rule from outside.
 func TestCheck(t *testing.T) {
 	tests := []struct {
