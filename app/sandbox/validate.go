@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -110,6 +111,8 @@ func (s *Spec) Validate() error {
 		return invalid("idle is not 0, nor from %s to %s in whole seconds", MinIdle, MaxTimeout)
 	case len(s.Name) > MaxID || !utf8.ValidString(s.Name):
 		return invalid("the name is too long, or not UTF-8")
+	case strings.TrimSpace(s.Name) != s.Name || strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return invalid("the name holds characters that do not show, or blanks around it") // a line of any list has it
 	case s.AccessToken != "" && !s.AccessToken.isToken():
 		return invalid("the access token is not %d bytes or more in base64url", MinToken)
 	}

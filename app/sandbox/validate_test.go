@@ -56,6 +56,11 @@ func TestSpecValidate(t *testing.T) {
 		want sandbox.Code
 	}{
 		{"nothing", sandbox.Spec{}, ""},
+		{"a name", sandbox.Spec{Name: "año 2 – 試験"}, ""},
+		{"a name that colours the terminal", sandbox.Spec{Name: "\x1b[31mred"}, sandbox.Invalid},
+		{"a name with a line break", sandbox.Spec{Name: "a\nb"}, sandbox.Invalid},
+		{"a name that turns the line around", sandbox.Spec{Name: "\u202eevil"}, sandbox.Invalid},
+		{"a name with a blank at its end", sandbox.Spec{Name: "a "}, sandbox.Invalid},
 		{"usual", sandbox.Spec{Timeout: time.Hour, Idle: 5 * time.Minute}, ""},
 		{"too long a life", sandbox.Spec{Timeout: 8*time.Hour + time.Second}, sandbox.Invalid},
 		{"part of a second", sandbox.Spec{Timeout: time.Hour + time.Millisecond}, sandbox.Invalid},
