@@ -65,11 +65,14 @@ func checkName(g sandbox.Grant) error {
 	if err := checkText("name", g.Name, MaxName); err != nil {
 		return err
 	}
-	if g.ID != sandbox.GrantOwner && (strings.EqualFold(g.Name, sandbox.GrantOwner) || isID(g.Name)) {
+	if g.ID != sandbox.GrantOwner && (slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(g.Name, w) }) || strings.HasPrefix(g.Name, "-") || isID(g.Name)) {
 		return wrong("name", RuleReserved, map[string]any{"value": g.Name}, "a token can't be called %q, which means another one: choose another name", g.Name)
 	}
 	return nil
 }
+
+// words mean something else where the name of a token could stand.
+var words = []string{sandbox.GrantOwner, "global", "none", "all", "any"}
 
 // isID reports whether a name could be taken for an id.
 func isID(name string) bool {
@@ -207,6 +210,26 @@ func Raises(old, changed sandbox.Grant) []string {
 	more("expires_at", !old.ExpiresAt.IsZero() && (changed.ExpiresAt.IsZero() || changed.ExpiresAt.After(old.ExpiresAt)))
 	more("disabled", old.Disabled && !changed.Disabled)
 	return out
+}
+
+// Same reports whether two grants have the same in a field that [Raises] names.
+func Same(field string, a, b sandbox.Grant) bool {
+	less := func(x, y sandbox.Grant) bool { return slices.Contains(Raises(x, y), field) }
+	switch field {
+	case "limit": // which may be none in one of them
+		return (a.Limit == nil) == (b.Limit == nil) && (a.Limit == nil || *a.Limit == *b.Limit)
+	case "period": // which counts with a limit only
+		return a.Period == b.Period
+	case "templates":
+		return len(a.Templates) == len(b.Templates) && !less(a, b) && !less(b, a)
+	case "profile":
+		return a.Profile == b.Profile
+	case "burst":
+		return a.Burst == b.Burst
+	case "expires_at":
+		return a.ExpiresAt.Equal(b.ExpiresAt)
+	}
+	return !less(a, b) && !less(b, a)
 }
 
 // often orders periods by how many of them there are in a year.
