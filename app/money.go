@@ -26,6 +26,7 @@ import (
 type books struct {
 	ledger  *ledger.Ledger // nil: it can't be used
 	down    error          // why
+	mark    ledgerMark
 	limiter *grant.Limiter
 	guard   *grant.ClockGuard
 	clock   clockwork.Clock
@@ -67,6 +68,10 @@ func openBooks(ctx context.Context, dirs paths.Dirs, clock clockwork.Clock, log 
 		prices: price.Embedded(), orders: map[string]*meter{}, past: map[string]sandbox.Order{}, orphans: map[string]bool{}, calls: map[*openCall]bool{},
 	}
 	a.known.forget()
+	a.mark.path = filepath.Join(dirs.State, "ledger.mark")
+	if err := a.mark.read(); err != nil {
+		log.Warn("mark of the ledger can't be read", "err", err)
+	}
 	l, err := ledger.Open(ctx, ledger.Config{
 		Path: filepath.Join(dirs.State, "ledger.db"), Journal: filepath.Join(dirs.State, "fleet.journal"), Clock: clock, Log: log,
 	})
@@ -86,6 +91,7 @@ func openBooks(ctx context.Context, dirs paths.Dirs, clock clockwork.Clock, log 
 		log.Error("alerts can't be read", "err", err)
 	}
 	slices.Reverse(a.alerts)
+	a.compare(ctx)
 	// That time went by while no engine ran is no news: what became of sandboxes
 	// is looked up anyway by each that starts.
 	v := a.guard.Saw(clock.Now(), clock.Since(a.began))
@@ -114,6 +120,7 @@ func (a *books) close() {
 		return
 	}
 	a.later.close()
+	a.remark(context.Background())
 	if err := a.ledger.Close(); err != nil {
 		a.log.Error("ledger not closed", "err", err)
 	}
@@ -135,11 +142,14 @@ func (n noStore) Put(string, string, []byte, bool) error { return n.err }
 func (n noStore) Delete(string, string) error            { return nil }
 func (n noStore) All(string) map[string][]byte           { return nil }
 
+// restart is what to do once a ledger is there that can be used.
+const restart = "; then start Arenero anew: \"arenero engine --stop\""
+
 // unusable is the error of what needs the ledger.
 func (a *books) unusable() error {
 	if e, ok := errors.AsType[*sandbox.Error](a.down); ok {
 		again := *e
-		again.Hint += "; then start Arenero anew: \"arenero engine --stop\""
+		again.Hint += restart
 		return &again
 	}
 	return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the record of what sandboxes cost can't be used", Hint: "\"arenero logs\" tells why", Err: a.down}
@@ -150,6 +160,9 @@ func (a *books) unusable() error {
 func (a *books) billable(ctx context.Context) error {
 	if a.ledger == nil {
 		return a.unusable()
+	}
+	if err := a.inPlace(); err != nil {
+		return err
 	}
 	a.mu.Lock()
 	looked := a.looked
@@ -289,6 +302,11 @@ func (a *books) look(ctx context.Context) {
 	close(a.looked)
 	a.looked = make(chan struct{})
 	a.mu.Unlock()
+	if err := a.inPlace(); err != nil {
+		a.log.Error("nothing that costs begins", "err", err)
+	} else {
+		a.remark(ctx)
+	}
 	now := a.clock.Now()
 	a.remind(ctx, now)
 	a.giveUp(ctx, now)

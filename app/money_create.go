@@ -55,7 +55,7 @@ func (g *gate) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, 
 
 func (g *gate) create(ctx context.Context, p pass, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	a := g.books
-	if a.ledger == nil {
+	if p.blind {
 		return sandbox.Sandbox{}, a.unusable()
 	}
 	var err error
@@ -113,10 +113,25 @@ func (g *gate) create(ctx context.Context, p pass, spec sandbox.Spec) (sandbox.S
 		return g.again(ctx, p, found)
 	}
 	s, err := g.engine.Create(ctx, spec)
-	if err != nil && !g.Fleet.Has(spec.Key) { // it did not even get as far as to be asked for
+	switch {
+	case err == nil:
+	case !g.Fleet.Has(spec.Key): // it did not even get as far as to be asked for
 		a.Released(spec.Key, err)
+	case because(ctx, err) != err:
+		return g.made(ctx, spec.Key, err)
 	}
 	return s, err
+}
+
+// made answers a request that was ended before its time, because its grant was
+// switched off or revoked: what it asked for goes on being made, and who asked
+// for it is to know that it is there. err is what they are told else.
+func (g *gate) made(ctx context.Context, key string, err error) (sandbox.Sandbox, error) {
+	s, failed := g.wait(context.WithoutCancel(ctx), key)
+	if failed != nil || !s.State.Alive() {
+		return sandbox.Sandbox{}, err
+	}
+	return s, nil
 }
 
 // policyBefore is the part of the policy that needs no cloud.

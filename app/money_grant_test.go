@@ -85,7 +85,7 @@ func TestOwnerOnly(t *testing.T) {
 			for what, do := range map[string]func() error{
 				"create": func() error { _, err := r.gate.CreateToken(ctx, sandbox.Grant{Name: "x"}); return err },
 				"list":   func() error { _, err := r.gate.Tokens(ctx, ""); return err },
-				"edit":   func() error { _, err := r.gate.EditToken(ctx, tok.Grant); return err },
+				"edit":   func() error { _, err := r.gate.EditToken(ctx, control.TokenEdit{Seen: tok.Grant}); return err },
 				"rotate": func() error {
 					_, err := r.gate.RotateToken(ctx, control.TokenRotation{Grant: tok.Grant.ID})
 					return err
@@ -107,6 +107,36 @@ func TestOwnerOnly(t *testing.T) {
 			} {
 				refuses(t, what+" by a "+name, do(), sandbox.Forbidden)
 			}
+		}
+	})
+}
+
+// Edits at once change what each of them says, and none raises what another has
+// lowered.
+func TestEditToken(t *testing.T) {
+	ring(t, func(t *testing.T, r *till) {
+		was := r.token(sandbox.Grant{Limit: micro(10_000_000), MaxHours: 8}).Grant
+		edit := func(e control.TokenEdit) error {
+			_, err := r.gate.EditToken(t.Context(), e)
+			return err
+		}
+		lower := control.TokenEdit{Seen: was, Limit: &control.TokenLimit{Limit: micro(1_000_000)}}
+		refuses(t, "a lower limit", edit(lower), "")
+		refuses(t, "shorter lives, by who saw the old limit", edit(control.TokenEdit{Seen: was, MaxHours: new(1.0)}), "")
+		refuses(t, "fewer, by who saw the old limit", edit(control.TokenEdit{Seen: was, MaxConcurrent: new(2)}), "")
+		now, err := r.gate.Tokens(t.Context(), was.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := now[0].Grant; *g.Limit != 1_000_000 || g.MaxHours != 1 || g.MaxConcurrent != 2 || !g.ExpiresAt.Equal(was.ExpiresAt) {
+			t.Errorf("after three edits: %+v", g)
+		}
+		for what, to := range map[string]*sandbox.Micro{"less than was seen, more than it is": micro(5_000_000), "more than was seen": micro(20_000_000), "none": nil} {
+			refuses(t, what, edit(control.TokenEdit{Seen: was, Limit: &control.TokenLimit{Limit: to}}), sandbox.WrongState)
+		}
+		refuses(t, "a raise from what is there", edit(control.TokenEdit{Seen: now[0].Grant, Limit: &control.TokenLimit{Limit: micro(2_000_000)}}), "")
+		if now, err = r.gate.Tokens(t.Context(), was.ID); err != nil || *now[0].Grant.Limit != 2_000_000 {
+			t.Errorf("after the raise: %+v, %v", now, err)
 		}
 	})
 }

@@ -80,7 +80,17 @@ func (a *books) Reserve(ctx context.Context, ask fleet.Ask) error {
 	if a.meterOf(ask.Key) != nil {
 		return nil
 	}
-	_, err := a.reserve(ctx, ask, request{given: true})
+	if a.ledger == nil {
+		return a.unusable()
+	}
+	g, err := a.grant(ctx, cmp.Or(ask.Grant, sandbox.GrantOwner))
+	if err != nil {
+		return err
+	}
+	if err := a.limiter.Create(g); err != nil { // no call was counted that asks for one
+		return err
+	}
+	_, err = a.reserve(ctx, ask, request{given: true})
 	return err
 }
 
@@ -197,11 +207,30 @@ func (a *books) Cycle(ctx context.Context, key string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		m.Asked--
-		return err
+		return err // its number stays taken: what is held under one is held once
 	}
 	m.order.Hold = m.order.Hold.Plus(more)
 	a.keepLocked(m)
+	return nil
+}
+
+// Uncycle gives back what Cycle held.
+func (a *books) Uncycle(ctx context.Context, key string) error {
+	m := a.meterOf(key)
+	if a.ledger == nil || m == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if m.order.Local || m.order.Unpriced {
+		return nil
+	}
+	// Under the lock, for no other suspend to be held for in between.
+	to := max(0, m.order.Hold-price.Cycle(m.Rates, m.Plan))
+	if err := a.ledger.Lower(ctx, key, to); err != nil {
+		return err
+	}
+	m.order.Hold = to
 	return nil
 }
 

@@ -203,6 +203,8 @@ type countingCloud struct {
 	runs   int
 	images int
 	run    func(n int) (act bool, err error)
+
+	suspend func() error
 }
 
 func newCountingCloud(clock clockwork.Clock) *countingCloud {
@@ -313,6 +315,11 @@ func (c *countingCloud) to(id string, state sandbox.State) error {
 }
 
 func (c *countingCloud) Suspend(_ context.Context, id string) error {
+	if c.suspend != nil {
+		if err := c.suspend(); err != nil {
+			return err
+		}
+	}
 	return c.to(id, sandbox.Suspended)
 }
 

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/control"
@@ -33,7 +35,7 @@ func (g *gate) steward(ctx context.Context) error {
 	if g.books.ledger == nil {
 		return g.books.unusable()
 	}
-	return nil
+	return g.books.inPlace()
 }
 
 // Profile does what the owner wants done with a profile.
@@ -126,30 +128,32 @@ func (g *gate) Tokens(ctx context.Context, name string) ([]control.Token, error)
 	return out, nil
 }
 
-// EditToken changes what a grant allows, and when it expires if it says so. Its
-// account and its secrets stay as they are.
-func (g *gate) EditToken(ctx context.Context, want sandbox.Grant) (sandbox.Grant, error) {
+// EditToken changes what an edit says of a grant, and nothing else. Its account
+// and its secrets stay as they are.
+func (g *gate) EditToken(ctx context.Context, e control.TokenEdit) (sandbox.Grant, error) {
 	if err := g.steward(ctx); err != nil {
 		return sandbox.Grant{}, err
 	}
 	a := g.books
-	old, err := a.ledger.Grant(ctx, want.ID)
-	if err != nil {
-		return sandbox.Grant{}, err
-	}
 	var raised []string
-	changed, err := a.ledger.ModifyGrant(ctx, old.ID, func(have *sandbox.Grant) error {
-		was := *have
-		want.ID, want.CreatedAt, want.RevokedAt, want.NotBefore, want.Disabled = was.ID, was.CreatedAt, was.RevokedAt, was.NotBefore, was.Disabled
-		if want.ExpiresAt.IsZero() {
-			want.ExpiresAt = was.ExpiresAt
-		}
+	changed, err := a.ledger.ModifyGrant(ctx, e.Seen.ID, func(have *sandbox.Grant) error {
+		was, want := *have, *have
+		e.Apply(&want)
 		if was.ID == sandbox.GrantOwner {
 			want.Name, want.Scopes = was.Name, was.Scopes
 		} else if err := grant.Validate(want, a.clock.Now()); err != nil {
 			return err
 		}
-		raised = grant.Raises(was, want)
+		if raised = grant.Raises(was, want); len(raised) > 0 {
+			agreed := e.Seen
+			e.Apply(&agreed)
+			if unasked := beyond(raised, was, e.Seen, agreed); len(unasked) > 0 {
+				return &sandbox.Error{
+					Code: sandbox.WrongState, Msg: "the token was changed meanwhile, and this would allow more than it does now: " + strings.Join(unasked, ", "),
+					Hint: "look at it and ask again", Details: map[string]any{"fields": unasked, "grant": was.ID, "name": was.Name},
+				}
+			}
+		}
 		*have = want
 		return nil
 	})
@@ -159,6 +163,16 @@ func (g *gate) EditToken(ctx context.Context, want sandbox.Grant) (sandbox.Grant
 	a.known.forget()
 	a.log.Info("grant changed", "grant", changed.ID, "raised", raised)
 	return changed, nil
+}
+
+// beyond are those of some raised fields that nobody agreed to: who saw a grant
+// and wants another has agreed to a field if it was then what it is now, and was
+// raised then as well.
+func beyond(raised []string, now, seen, agreed sandbox.Grant) []string {
+	told := grant.Raises(seen, agreed)
+	return slices.DeleteFunc(slices.Clone(raised), func(field string) bool {
+		return slices.Contains(told, field) && grant.Same(field, now, seen)
+	})
 }
 
 // maxOverlap is how long an old secret may go on beside the new one.
@@ -250,6 +264,7 @@ func (g *gate) Bind(ctx context.Context, b control.Binding) (struct{}, error) {
 		return struct{}{}, err
 	}
 	a := g.books
+	defer a.remark(ctx)
 	defer a.known.forget()
 	if b.Grant == "" || b.Grant == sandbox.GrantOwner {
 		return struct{}{}, a.ledger.Unbind(ctx, b.Connection)

@@ -125,11 +125,7 @@ func (a *books) who(ctx context.Context, connection string) (pass, error) {
 		p.caller = call.Caller()
 	}
 	if a.ledger == nil {
-		if p.caller.Token != "" {
-			return p, a.unusable()
-		}
-		p.grant, p.blind = grant.Owner(a.began), true
-		return p, nil
+		return a.blindly(p, connection, a.unusable())
 	}
 	if p.caller.Token != "" {
 		g, c, err := a.ofToken(ctx, p.caller.Token)
@@ -151,11 +147,29 @@ func (a *books) who(ctx context.Context, connection string) (pass, error) {
 		connection = p.caller.Connection
 	}
 	g, err := a.ofConnection(ctx, connection)
+	if sandbox.CodeOf(err) == sandbox.StoreDown { // in part, maybe: it could be opened
+		return a.blindly(p, connection, err)
+	}
 	if err != nil {
 		return p, err
 	}
 	p.grant = g
 	return p, grant.Admit(g, nil, p.caller, a.limiter, a.clock.Now())
+}
+
+// blindly takes whoever makes a request for the owner of this computer, because
+// the ledger can't tell, for what is not refused for lack of one: looking and
+// ending. A token is nobody's then, and so is a connection that was bound to
+// another grant when that was last known.
+func (a *books) blindly(p pass, connection string, why error) (pass, error) {
+	if p.caller.Connection != "" {
+		connection = p.caller.Connection
+	}
+	if p.caller.Token != "" || a.mark.binds(connection) {
+		return p, why
+	}
+	p.grant, p.blind = grant.Owner(a.began), true
+	return p, nil
 }
 
 // may reports why p may not do what needs a scope with what is its own, or not.

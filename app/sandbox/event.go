@@ -23,6 +23,7 @@ const (
 	EventExpiring    EventKind = "token.expiring"
 	EventPriceStale  EventKind = "price.stale"
 	EventClock       EventKind = "clock.suspect"
+	EventLedger      EventKind = "ledger.older" // than when it was last used: what is newer is lost
 	EventMachine     EventKind = "machine.ready"
 	EventMachineOver EventKind = "machine.ended"
 	EventMachineSaid EventKind = "machine.notice"

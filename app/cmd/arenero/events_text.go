@@ -16,7 +16,7 @@ func eventKinds() []sandbox.EventKind {
 		sandbox.EventReady, sandbox.EventSuspended, sandbox.EventResumed, sandbox.EventEnded, sandbox.EventNotice, sandbox.EventOrphan,
 		sandbox.EventThreshold, sandbox.EventOver, sandbox.EventRefused, sandbox.EventDoubt,
 		sandbox.EventCreated, sandbox.EventRotated, sandbox.EventRevoked, sandbox.EventExpiring,
-		sandbox.EventPriceStale, sandbox.EventClock, sandbox.EventMachine, sandbox.EventMachineOver, sandbox.EventMachineSaid,
+		sandbox.EventPriceStale, sandbox.EventClock, sandbox.EventLedger, sandbox.EventMachine, sandbox.EventMachineOver, sandbox.EventMachineSaid,
 	}
 }
 

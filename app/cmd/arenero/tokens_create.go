@@ -34,52 +34,40 @@ const (
 	allTemplates = "all"
 )
 
-// apply has a grant be what the flags say.
-func (f tokenPolicy) apply(g *sandbox.Grant, now time.Time) error {
+// edit is what the flags say of a token, and nothing of what they do not.
+func (f tokenPolicy) edit(now time.Time) (control.TokenEdit, error) {
+	e := control.TokenEdit{
+		Period: (*sandbox.Period)(f.Period), MaxHours: f.MaxHours, MaxConcurrent: f.MaxConcurrent, Profile: f.Profile,
+		Burst: (*sandbox.Burst)(f.Burst), Rate: f.Rate,
+	}
 	if len(f.Scopes) > 0 {
-		g.Scopes = nil
+		e.Scopes = new([]sandbox.Scope)
 		for _, s := range f.Scopes {
-			g.Scopes = append(g.Scopes, sandbox.Scope(strings.ToLower(strings.TrimSpace(s))))
+			*e.Scopes = append(*e.Scopes, sandbox.Scope(strings.ToLower(strings.TrimSpace(s))))
 		}
 	}
 	if f.Limit.given {
-		g.Limit = f.Limit.limit
-	}
-	if f.Period != nil {
-		g.Period = sandbox.Period(*f.Period)
-	}
-	if f.MaxHours != nil {
-		g.MaxHours = *f.MaxHours
-	}
-	if f.MaxConcurrent != nil {
-		g.MaxConcurrent = *f.MaxConcurrent
+		e.Limit = &control.TokenLimit{Limit: f.Limit.limit}
 	}
 	if len(f.Templates) > 0 {
-		g.Templates = nil
+		e.Templates = new([]string)
 		for _, t := range f.Templates {
 			if t != allTemplates {
-				g.Templates = append(g.Templates, t)
+				*e.Templates = append(*e.Templates, t)
 			}
 		}
 	}
-	if f.Profile != nil {
-		g.Profile = *f.Profile
-		if g.Profile == anyProfile {
-			g.Profile = ""
-		} else if err := checkProfile(g.Profile); err != nil {
-			return err
+	if f.Profile != nil && *f.Profile == anyProfile {
+		e.Profile = new(string)
+	} else if f.Profile != nil {
+		if err := checkProfile(*f.Profile); err != nil {
+			return e, err
 		}
 	}
 	if f.Expires.given {
-		g.ExpiresAt = f.Expires.ahead(now, time.Local)
+		e.ExpiresAt = new(f.Expires.ahead(now, time.Local))
 	}
-	if f.Burst != nil {
-		g.Burst = sandbox.Burst(*f.Burst)
-	}
-	if f.Rate != nil {
-		g.Rate = *f.Rate
-	}
-	return nil
+	return e, nil
 }
 
 type tokensCreateCommand struct {
@@ -128,9 +116,11 @@ func (c *tokensCreateCommand) Run() error {
 // asked to agree to it.
 func (c *tokensCreateCommand) grant(now time.Time) (sandbox.Grant, error) {
 	var want sandbox.Grant
-	if err := c.apply(&want, now); err != nil {
+	said, err := c.edit(now)
+	if err != nil {
 		return want, err
 	}
+	said.Apply(&want)
 	o := grant.Options{
 		Scopes: want.Scopes, Limit: want.Limit, Period: want.Period, MaxHours: want.MaxHours, MaxConcurrent: want.MaxConcurrent,
 		Templates: want.Templates, Profile: want.Profile, Burst: want.Burst, Rate: want.Rate, ExpiresAt: want.ExpiresAt,

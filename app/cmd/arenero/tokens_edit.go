@@ -29,13 +29,16 @@ func (c *tokensEditCommand) Run() error {
 		if !t.Grant.RevokedAt.IsZero() {
 			return failure("cli.tokens.edit.revoked", "name", printable(t.Grant.Name))
 		}
-		changed := t.Grant
-		if err := c.apply(&changed, now); err != nil {
+		edit, err := c.edit(now)
+		if err != nil {
 			return err
 		}
+		edit.Seen = t.Grant
 		if c.As != "" {
-			changed.Name = c.As
+			edit.Name = &c.As
 		}
+		changed := t.Grant
+		edit.Apply(&changed)
 		if c.Expires.given && !changed.ExpiresAt.After(now) {
 			return wrong("cli.rule.past", "flag", flagName("expires_at"))
 		}
@@ -53,7 +56,7 @@ func (c *tokensEditCommand) Run() error {
 				return err
 			}
 		}
-		g, err := client.EditToken(ctx, changed)
+		g, err := client.EditToken(ctx, edit)
 		return c.print(g, err, "cli.tokens.edited", "scopes", scopesText(g.Scopes), "limit", limitText(g.Limit, g.Period), "expires", timeText(g.ExpiresAt, now))
 	})
 }

@@ -29,6 +29,8 @@ type Meter interface {
 	Saw(key string, state sandbox.State, at time.Time)
 	// Cycle holds what a suspend costs that nobody reckoned with.
 	Cycle(ctx context.Context, key string) error
+	// Uncycle gives that back for a suspend that did not come about.
+	Uncycle(ctx context.Context, key string) error
 	// Ended settles it as of the time at which its cloud stopped counting.
 	Ended(key string, why sandbox.EndReason, at time.Time) error
 	// Released gives back what is held for one that never was, for err.
@@ -108,14 +110,30 @@ func (f *Fleet) creating(b *box) error {
 }
 
 // cycle has what a suspend costs held, unless b sleeps already.
-func (f *Fleet) cycle(ctx context.Context, b *box) error {
+func (f *Fleet) cycle(ctx context.Context, b *box) (held bool, err error) {
 	f.mu.Lock()
 	asleep := b.State == sandbox.Suspended || b.State == sandbox.Suspending
 	f.mu.Unlock()
 	if f.cfg.Meter == nil || asleep {
-		return nil
+		return false, nil
 	}
-	return f.cfg.Meter.Cycle(ctx, b.Key)
+	err = f.cfg.Meter.Cycle(ctx, b.Key)
+	return err == nil, err
+}
+
+// uncycle gives back what cycle had held for a suspend that failed, if its cloud
+// says that it did not come about. Else it may yet.
+func (f *Fleet) uncycle(ctx context.Context, b *box) {
+	f.mu.Lock()
+	id := b.ID
+	f.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	if vm, err := f.look(ctx, b, id); err != nil || vm.State != sandbox.Running {
+		return
+	}
+	if err := f.cfg.Meter.Uncycle(ctx, b.Key); err != nil {
+		f.log.Warn("what was held for a suspend is not given back before the end", "sandbox", id, "err", err)
+	}
 }
 
 func (f *Fleet) doubtLocked(b *box) {

@@ -50,6 +50,7 @@ func (m *fakeMeter) Creating(string) error                          { return m.t
 func (m *fakeMeter) Doubt(string)                                   { m.tell("doubt") }
 func (m *fakeMeter) Saw(_ string, state sandbox.State, _ time.Time) { m.tell("saw %s", state) }
 func (m *fakeMeter) Cycle(context.Context, string) error            { return m.tell("cycle") }
+func (m *fakeMeter) Uncycle(context.Context, string) error          { return m.tell("uncycle") }
 func (m *fakeMeter) Released(_ string, err error)                   { m.tell("released %s", sandbox.CodeOf(err)) }
 func (m *fakeMeter) Lost(string)                                    { m.tell("lost") }
 func (m *fakeMeter) Orphan(_ string, vm fleet.VM)                   { m.tell("orphan %s", vm.ID) }

@@ -26,8 +26,9 @@ func (f *Fleet) transit(ctx context.Context, id string, ask func(Cloud, context.
 	if err != nil {
 		return sandbox.Sandbox{}, err
 	}
+	held := false
 	if to == sandbox.Suspended {
-		if err := f.cycle(ctx, b); err != nil {
+		if held, err = f.cycle(ctx, b); err != nil {
 			return sandbox.Sandbox{}, err
 		}
 		f.mu.Lock()
@@ -36,7 +37,11 @@ func (f *Fleet) transit(ctx context.Context, id string, ask func(Cloud, context.
 		}
 		f.mu.Unlock()
 	}
-	return f.change(ctx, b, ask, by, to)
+	s, err := f.change(ctx, b, ask, by, to)
+	if err != nil && held {
+		f.uncycle(ctx, b)
+	}
+	return s, err
 }
 
 // rouse wakes a sandbox that is asleep and does not wake by itself when it is
