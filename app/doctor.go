@@ -136,6 +136,7 @@ func NewDoctor(cfg DoctorConfig) (*Doctor, error) {
 	d.checks = []check{
 		{name: "programs", within: 30 * time.Second, run: d.programs},
 		{name: "engine", within: 15 * time.Second, run: d.engine},
+		{name: "ledger", within: time.Minute, run: d.ledger},
 		{name: "tray", within: 10 * time.Second, run: d.tray},
 		{name: "keychain", within: 15 * time.Second, run: d.keychain},
 		{name: "profiles", within: time.Minute, run: d.profiles},

@@ -197,7 +197,7 @@ func TestDoctorIsContent(t *testing.T) {
 	r.vars["RAYITO_EXECUTION_ROLE_ARN"] = doctorRole
 	report, code := r.doctor("--launch")
 	want := map[string]string{
-		"programs": "OK", "engine": "OK", "tray": "SKIP", "keychain": "WARN", "profiles": "OK", "region": "OK", "quotas": "OK", "permissions": "OK",
+		"programs": "OK", "engine": "OK", "ledger": "OK", "tray": "SKIP", "keychain": "WARN", "profiles": "OK", "region": "OK", "quotas": "OK", "permissions": "OK",
 		"template": "OK", "role": "OK", "agent": "OK", "hosts": "SKIP", "jail": "OK", "clock": "OK",
 	}
 	for _, c := range report.Checks {
