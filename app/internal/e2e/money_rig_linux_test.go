@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,8 +75,8 @@ func newPurse(t *testing.T, sandboxes int, faults string) *purse {
 	p.memory = p.snapshot()
 	r.bus()
 	p.engine = control.NewClient(filepath.Join(home, "run", "control.sock"))
-	t.Cleanup(p.close)
 	r.keyring()
+	t.Cleanup(p.close)
 	r.secrets.add(r.cloud.info.SecretAccessKey)
 	r.stdin = r.cloud.info.AccessKeyID + "\n" + r.cloud.info.SecretAccessKey + "\n"
 	r.run("profiles", "add", "lab", "--kind", "keys", "--region", r.cloud.info.Region, "--no-session", "--endpoint", r.cloud.info.Endpoint, "--template", "arenero-local")
@@ -229,7 +230,8 @@ func (p *purse) running() (n int) {
 	return n
 }
 
-// kill kills the engine. Whoever needs one starts the next.
+// kill kills the engine. Whoever needs one starts the next, but in the end there
+// may be no bridge left: so one is started as bridges do.
 func (p *purse) kill() {
 	p.t.Helper()
 	var pid int
@@ -239,6 +241,12 @@ func (p *purse) kill() {
 		return err == nil
 	})
 	kill9(pid)
+	next := exec.Command(filepath.Join(programs, "arenero"), "engine", "--started")
+	next.Env = p.environ()
+	if err := next.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	go next.Wait()
 	comes(p.t, "there is another engine", func() bool {
 		s, err := p.engine.Status(p.t.Context())
 		return err == nil && s.PID != pid
@@ -250,6 +258,7 @@ type spender struct {
 	*client.Client
 	name string
 	http bool
+	url  string    // of its bridge, over HTTP
 	cmd  *exec.Cmd // its bridge, over stdio
 	lazy bool      // it begins with a command, for which a sandbox is made
 	used bool      // and that was there
@@ -324,16 +333,40 @@ func (p *purse) web(name, url string) *spender {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { c.Close() })
-	return p.greet(&spender{Client: c, name: name, http: true})
+	return p.greet(&spender{Client: c, name: name, http: true, url: url})
+}
+
+// leave ends the session of a client over HTTP. The client itself asks for that
+// once, which is in vain while there is no engine that could tell whose it is.
+func (p *purse) leave(s *spender) {
+	p.t.Helper()
+	id := s.GetSessionId()
+	comes(p.t, "the session of "+s.name+" has ended", func() bool {
+		req, err := http.NewRequestWithContext(p.t.Context(), http.MethodDelete, s.url, http.NoBody)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+string(p.token.Secret))
+		req.Header.Set("Mcp-Session-Id", id)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode < 300 || res.StatusCode == http.StatusNotFound
+	})
 }
 
 func (p *purse) greet(s *spender) *spender {
 	p.t.Helper()
 	var hello mcp.InitializeRequest
-	hello.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	hello.Params.ProtocolVersion = "2025-11-25" // the last one that has sessions, each with a sandbox of its own
 	hello.Params.ClientInfo = mcp.Implementation{Name: s.name, Version: "1"}
 	if _, err := s.Initialize(p.t.Context(), hello); err != nil {
 		p.t.Fatalf("%s: %v", s.name, err)
+	}
+	if s.http && s.GetSessionId() == "" {
+		p.t.Fatalf("%s has no session", s.name)
 	}
 	p.spenders = append(p.spenders, s)
 	return s
