@@ -58,11 +58,11 @@ func (d *Doctor) openLedger(ctx context.Context, file string) ([]sandbox.Violati
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, left := os.Stat(file + "-wal"); left == nil {
-			return nil, &sandbox.Error{Code: sandbox.StoreDown, Msg: "the file is damaged", Details: map[string]any{"reason": ledger.ReasonDamaged}, Err: err}
+			return nil, &sandbox.Error{Code: sandbox.StoreDown, Details: map[string]any{"reason": ledger.ReasonDamaged}, Err: err}
 		}
 		return nil, err
 	case err != nil:
-		return nil, &sandbox.Error{Code: sandbox.StoreDown, Msg: "it can't be written to", Details: map[string]any{"reason": ledger.ReasonReadOnly}, Err: err}
+		return nil, &sandbox.Error{Code: sandbox.StoreDown, Details: map[string]any{"reason": ledger.ReasonReadOnly}, Err: err}
 	}
 	if err := f.Close(); err != nil {
 		return nil, err
