@@ -166,7 +166,9 @@ func (a *books) blindly(p pass, connection string, why error) (pass, error) {
 		connection = p.caller.Connection
 	}
 	if p.caller.Token != "" || a.mark.binds(connection) {
-		return p, why
+		e := *sandbox.ToError(why)
+		e.Details = map[string]any{"reason": "caller"}
+		return p, &e
 	}
 	p.grant, p.blind = grant.Owner(a.began), true
 	return p, nil

@@ -175,6 +175,9 @@ func (c *budgetSetCommand) Run() error {
 				return err
 			}
 		}
+		if c.Period == nil { // whatever it may be by now
+			want.Period = ""
+		}
 		b, err := client.SetBudget(ctx, want)
 		if err != nil {
 			return err

@@ -208,7 +208,8 @@ func (t *tx) budgetEvent(kind sandbox.EventKind, a account) sandbox.Event {
 	return e
 }
 
-// SetBudget gives a budget another limit, nil being none, and period. A limit
+// SetBudget gives a budget another limit, nil being none, and another period,
+// "" being the one that it has, which is none at first. A limit
 // below what is spent and held ends nothing, and lets nothing new begin. With
 // another period, what was spent in the present one counts.
 func (l *Ledger) SetBudget(ctx context.Context, level sandbox.BudgetLevel, owner string, limit *sandbox.Micro, period sandbox.Period) (sandbox.Budget, error) {
@@ -227,9 +228,6 @@ func (l *Ledger) SetBudget(ctx context.Context, level sandbox.BudgetLevel, owner
 }
 
 func (t *tx) setBudget(level sandbox.BudgetLevel, owner string, limit *sandbox.Micro, period sandbox.Period) (account, error) {
-	if period == "" {
-		period = sandbox.PeriodNone
-	}
 	switch {
 	case limit != nil && *limit < 0:
 		return account{}, invalid("a limit is not below zero")
@@ -239,14 +237,14 @@ func (t *tx) setBudget(level sandbox.BudgetLevel, owner string, limit *sandbox.M
 		return account{}, invalid("the global budget is nobody's, and all others are somebody's")
 	case level == sandbox.LevelGrant && owner == sandbox.GrantOwner && limit != nil:
 		return account{}, ownerStays()
-	case period != sandbox.PeriodNone && began(period, t.now).IsZero():
+	case period != "" && period != sandbox.PeriodNone && began(period, t.now).IsZero():
 		return account{}, invalid("there is no such period")
 	}
 	a, err := t.accountOf(level, owner)
 	if err != nil {
 		return a, err
 	}
-	if a.Period != period {
+	if period != "" && a.Period != period {
 		a.Period, a.Since = period, began(period, t.now)
 		err := one(t.w.ctx, t, func(rows *sql.Rows) error { return rows.Scan(&a.Spent) },
 			"SELECT coalesce(sum(amount_micro), 0) FROM entries WHERE budget_id = ? AND kind = 'settle' AND at >= ?", a.id, stamp(a.Since))

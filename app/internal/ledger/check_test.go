@@ -26,7 +26,9 @@ func TestCheckIndex(t *testing.T) {
 	execute(t, r.path, "PRAGMA writable_schema = 1", fmt.Sprintf(define, ""))
 	violations, err := openRig(t, r.path, r.clock).Check(r.ctx())
 	r.must(err)
-	if !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleFile && strings.Contains(v.Detail, "entries_order") }) {
+	if !slices.ContainsFunc(violations, func(v ledger.Violation) bool {
+		return v.Rule == ledger.RuleFile && strings.Contains(v.Detail, "entries_order")
+	}) {
 		t.Errorf("found %+v", violations)
 	}
 }
