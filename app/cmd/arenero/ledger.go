@@ -52,16 +52,28 @@ func (c *ledgerCheckCommand) Run() error {
 
 type ledgerExportCommand struct {
 	asJSON
-	Format string `required:"" enum:"csv,json" placeholder:"FORMAT"`
+	Format string `enum:"auto,csv,json" default:"auto" placeholder:"FORMAT"`
 	File   string `arg:"" optional:"" complete:"file"`
 	Force  bool
 }
 
+// format is that which was asked for, else what the name of the file says.
+func (c *ledgerExportCommand) format() string {
+	switch {
+	case c.Format != "auto":
+		return c.Format
+	case strings.EqualFold(filepath.Ext(c.File), ".json"):
+		return "json"
+	}
+	return "csv"
+}
+
 // Run is "arenero ledger export".
 func (c *ledgerExportCommand) Run() error {
+	format := c.format()
 	return withMoney(func(ctx context.Context, client *control.Client) error {
 		export := func(to io.Writer) error {
-			return client.ExportLedger(ctx, c.Format, func(part []byte) error {
+			return client.ExportLedger(ctx, format, func(part []byte) error {
 				_, err := to.Write(part)
 				return err
 			})
@@ -77,7 +89,7 @@ func (c *ledgerExportCommand) Run() error {
 			path = c.File
 		}
 		if c.JSON {
-			return writeJSON(os.Stdout, map[string]any{"file": path, "format": c.Format})
+			return writeJSON(os.Stdout, map[string]any{"file": path, "format": format})
 		}
 		_, err = fmt.Println(say("cli.ledger.exported", "file", printable(path)))
 		return err

@@ -96,7 +96,7 @@ func TestMistakesAreKnown(t *testing.T) {
 		"exec --timeout 1 web true", "logs -n x", "logs -n", "logs other", "completion", "completion tcsh", "engine --stop --status", "engine --idle-exit=soon",
 		"ls --json=maybe", "ls --profile", "suspend", "hosts", "hosts install", "hosts lst", "profiles add x", "keychain use paper", "help --nonsense", "ls -z", "ls --all=", "cloud --listen",
 		"tokens create", "tokens create x --limit 1,5", "tokens create x --max-hours soon", "tokens create x --period year", "budget set global", "budget set global ten",
-		"spend --by nonsense", "spend --since yesterday", "quote --hours soon", "events --limit x", "ledger export", "ledger export --format xml", "docs nonsense",
+		"spend --by nonsense", "spend --since yesterday", "quote --hours soon", "events --limit x", "ledger export --format xml", "docs nonsense",
 	}
 	in(t, assets.Spanish, func(t *testing.T) {
 		for _, line := range lines {
