@@ -135,5 +135,8 @@ func inWords(e *sandbox.Error) *sandbox.Error {
 		return &out
 	}
 	out.Msg, out.Hint = inLanguage(e.Msg), inLanguage(e.Hint)
+	if _, told := e.Details["left_micro"]; told && e.Code == sandbox.BudgetExceeded {
+		out.Msg, out.Hint = overBudget(e.Details)
+	}
 	return &out
 }

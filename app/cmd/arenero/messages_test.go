@@ -296,6 +296,14 @@ func TestInLanguage(t *testing.T) {
 			"use socket /a: b: the path has 120 bytes, 103 are allowed: set ARENERO_HOME to a shorter folder",
 			"al usar el socket /a: b: la ruta tiene 120 bytes, y se admiten 103: pon en ARENERO_HOME una carpeta de ruta más corta",
 		},
+		{
+			"the record of what sandboxes cost can't be used: the file is damaged: nothing of it was deleted: put a copy in its place (those that end in .bak are made before updates), or move it away to begin without what it knew",
+			"el registro de lo que cuestan los sandboxes no se puede usar: el archivo está dañado: no se borró nada de él: pon una copia en su lugar (las que acaban en .bak se hacen antes de actualizar), o apártalo para empezar sin lo que sabía",
+		},
+		{
+			"the record of what sandboxes cost can't be used: the disk is full: make room on it; nothing is lost, and no restart is needed",
+			"el registro de lo que cuestan los sandboxes no se puede usar: el disco está lleno: haz sitio en él; no se pierde nada, y no hace falta reiniciar",
+		},
 		{"AWS says: something", "AWS says: something"},
 	}
 	in(t, assets.Spanish, func(t *testing.T) {

@@ -128,6 +128,20 @@ func inDigits(number string) string {
 // usd is an amount with its currency.
 func usd(m sandbox.Micro) string { return say("cli.usd", "amount", dollars(m)) }
 
+// overBudget says what a budget refuses, and what would fit.
+func overBudget(details map[string]any) (msg, hint string) {
+	asked, left := sandbox.Micro(wholeOf(details["asked_micro"])), sandbox.Micro(wholeOf(details["left_micro"]))
+	level := detailText(details["level"])
+	if key := "level." + level; texts().Has(key) {
+		level = say(key)
+	}
+	hint = say("cli.over-budget.none")
+	if minutes := wholeOf(details["longest_s"]) / 60; minutes > 1 {
+		hint = say("cli.over-budget.fits", "minutes", fmt.Sprint(minutes))
+	}
+	return say("cli.over-budget", "asked", dollarsBeside(asked, left), "left", dollarsBeside(left, asked), "level", level), hint
+}
+
 // limitText is a limit for people: all of it, as it was given.
 func limitText(limit *sandbox.Micro, period sandbox.Period) string {
 	if limit == nil {
