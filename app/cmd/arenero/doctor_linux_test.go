@@ -178,7 +178,7 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			if want := map[bool]int{true: 1}[failed]; code != want || report.ExitCode != want || (f.status == "FAIL") != failed {
 				t.Errorf("exit code %d, reported %d, failed %v", code, report.ExitCode, failed)
 			}
-			if len(report.Checks) != 14 {
+			if len(report.Checks) != 15 {
 				t.Errorf("%d checks: one has stopped others", len(report.Checks))
 			}
 		})
