@@ -121,6 +121,10 @@ func TestR72_ExpiredSandboxIsReportedThenReplaced(t *testing.T) {
 	}
 }
 
+func gone(b *box) error {
+	return &sandbox.Error{Code: sandbox.Gone, Msg: "the sandbox does not exist any more", Retryable: true, Details: map[string]any{"sandbox_id": b.ID, "reason": "expired"}}
+}
+
 // None is made in the place of one that the call has named.
 func TestGoneByName(t *testing.T) {
 	m := commands(says("", "", 0))

@@ -147,10 +147,6 @@ func (m *memory) enter(ctx context.Context, t sandbox.Target, tell func(sandbox.
 	return b, nil
 }
 
-func gone(b *box) error {
-	return &sandbox.Error{Code: sandbox.Gone, Msg: "the sandbox does not exist any more", Retryable: true, Details: map[string]any{"sandbox_id": b.ID, "reason": "expired"}}
-}
-
 // created counts the sandboxes there ever were.
 func (m *memory) created() int {
 	m.mu.Lock()
