@@ -49,7 +49,7 @@ func Bill(ctx context.Context, cfg aws.Config, since, until time.Time) ([]Billed
 	if !since.Before(until) || until.Sub(since) > maxBilledDays*24*time.Hour {
 		return nil, &sandbox.Error{Code: sandbox.Invalid, Msg: "a bill is of one day at least, and of 14 months at most", Hint: "give another first day"}
 	}
-	client := costexplorer.NewFromConfig(itself(cfg), func(o *costexplorer.Options) { o.Region = globalRegion })
+	client := costexplorer.NewFromConfig(itself(cfg, "COST_EXPLORER"), func(o *costexplorer.Options) { o.Region = globalRegion })
 	in := &costexplorer.GetCostAndUsageInput{
 		Granularity: types.GranularityDaily,
 		Metrics:     []string{metricCost, metricUsage},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ const maxPages = 50
 // are regions that it knows only some of: they are not in the sheet. To ask
 // costs nothing, and needs the right to pricing:GetProducts.
 func Fetch(ctx context.Context, cfg aws.Config, now time.Time) (s Sheet, partial []string, err error) {
-	client := pricing.NewFromConfig(itself(cfg), func(o *pricing.Options) { o.Region = globalRegion })
+	client := pricing.NewFromConfig(itself(cfg, "PRICING"), func(o *pricing.Options) { o.Region = globalRegion })
 	pages := pricing.NewGetProductsPaginator(client, &pricing.GetProductsInput{
 		ServiceCode:   new("AWSLambda"),
 		FormatVersion: new("aws_v1"),
@@ -73,9 +74,13 @@ func Fetch(ctx context.Context, cfg aws.Config, now time.Time) (s Sheet, partial
 }
 
 // itself is cfg for what AWS alone can say: a profile may have a cloud of its own
-// for its sandboxes, which knows nothing of prices.
-func itself(cfg aws.Config) aws.Config {
+// for its sandboxes, which knows nothing of prices. Only the variable of the
+// service itself says that it is elsewhere.
+func itself(cfg aws.Config, service string) aws.Config {
 	cfg.BaseEndpoint = nil
+	if at := os.Getenv("AWS_ENDPOINT_URL_" + service); at != "" {
+		cfg.BaseEndpoint = &at
+	}
 	return cfg
 }
 
