@@ -24,9 +24,9 @@ type console struct {
 	cmd *exec.Cmd
 
 	mu   sync.Mutex // guards what follows
-	said []byte // since what was expected last
-	all  []byte // from the beginning
-	over bool // nobody has the terminal open any more
+	said []byte     // since what was expected last
+	all  []byte     // from the beginning
+	over bool       // nobody has the terminal open any more
 }
 
 func newConsole(t *testing.T, env []string, dir string, args ...string) *console {
