@@ -44,8 +44,8 @@ demo-picture: ## Run the demo again for the picture of it in assets/
 	@$(MAKE) --silent build-here
 	CGO_ENABLED=0 go run -trimpath ./app/internal/e2e/demo/picture -o assets/demo.svg '$$ make demo' go run -trimpath ./app/internal/e2e/demo
 
-run: build-core ## Run the local cloud until Ctrl-C
-	bin/arenero cloud
+run: build-core ## Run the tray until Ctrl-C
+	bin/arenero tray
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
