@@ -11,7 +11,7 @@ import (
 )
 
 // A day of fifty sandboxes at a time, that are used, left alone, put to sleep and
-// ended in all ways, with an engine that is replaced every hour. What was spent
+// ended in all ways, with an engine that crashes every hour. What was spent
 // is what the cloud reckons by its own record, to the millionth.
 func TestDayOfFifty(t *testing.T) {
 	ring(t, func(t *testing.T, r *till) {
@@ -73,7 +73,7 @@ func TestDayOfFifty(t *testing.T) {
 				}
 				fill()
 			}
-			r.restart()
+			r.crash()
 			r.in(time.Second)
 		}
 		for id, i := range live {

@@ -97,6 +97,21 @@ func (r *till) restart() {
 	r.open()
 }
 
+// crash goes on from what the disk had at one moment, as if the engine had been
+// killed then: nothing that it writes as it ends is there.
+func (r *till) crash() {
+	r.t.Helper()
+	synctest.Wait()
+	left := r.t.TempDir()
+	if err := os.CopyFS(left, os.DirFS(r.dir)); err != nil {
+		r.t.Fatal(err)
+	}
+	os.Remove(filepath.Join(left, "state", "ledger.db-shm")) // which is memory, and no file
+	r.stop()
+	r.dir = left
+	r.open()
+}
+
 // in lets time pass, and everybody act on it.
 func (r *till) in(d time.Duration) {
 	time.Sleep(d)
