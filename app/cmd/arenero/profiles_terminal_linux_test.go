@@ -123,9 +123,6 @@ func TestSecretsAreTypedUnseen(t *testing.T) {
 	c.expect(`Passphrase of the vault: $`)
 	c.hushed()
 	c.typeIn("\r")
-	c.expect(`The same once more: $`)
-	c.hushed()
-	c.typeIn("\r")
 	c.expect(`an empty passphrase`)
 	c.done(before, exitFailed)
 

@@ -50,7 +50,7 @@ func (f tokenPolicy) edit(now time.Time) (control.TokenEdit, error) {
 		e.Limit = &control.TokenLimit{Limit: f.Limit.limit}
 	}
 	if len(f.Templates) > 0 {
-		e.Templates = new([]string)
+		e.Templates = &[]string{} // not nil, which would say nothing to the engine
 		for _, t := range f.Templates {
 			if t != allTemplates {
 				*e.Templates = append(*e.Templates, t)
