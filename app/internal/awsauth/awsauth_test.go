@@ -124,7 +124,7 @@ var stands = map[string]string{
 	"app/internal/account/quota.go":   "what AWS publishes of quotas, by region",
 	"app/internal/price/fetch.go":     "where the services are that tell prices and bills of all regions",
 	"app/internal/price/sheet.go":     "an example in an error",
-	"app/money_tell.go":               "whose prices stand in where nothing says where a sandbox would be",
+	"app/money_balance.go":            "whose prices stand in where nothing says where a sandbox would be",
 }
 
 var region = regexp.MustCompile(`\b(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-(north|south|east|west|central)(east|west)?-[1-9]\b`)
