@@ -22,7 +22,7 @@ build-here: # what this computer alone needs of them
 	GOOS=linux $(GO_BUILD) -o bin/arenero-agent $(AGENT)
 
 test: setup build-core ## Run every test with the race detector (PKG=./app/... for some of them)
-	@.ci/test -timeout 20m $(or $(PKG),./...)
+	@.ci/test -timeout 20m $(or $(PKG),./app/internal/e2e ./...) # the longest first
 
 race: setup build-core ## Run every test three times over, in a random order
 	@.ci/test -timeout 60m -count 3 -shuffle on $(or $(PKG),./...)
