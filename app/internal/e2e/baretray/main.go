@@ -1,3 +1,5 @@
+//go:build linux
+
 // Baretray is an icon with a menu of one line, and nothing behind it: the least
 // that a tray can be on the library that ours stands on. "make bench" measures
 // ours beside it.
