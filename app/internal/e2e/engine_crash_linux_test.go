@@ -244,8 +244,9 @@ type moment func(r *engineRig, s sandbox.Sandbox) bool
 // for much longer than that takes.
 var (
 	asked moment = func(r *engineRig, s sandbox.Sandbox) bool {
-		text, err := os.ReadFile(filepath.Join(r.home, "state", "fleet.journal"))
-		return err == nil && strings.Contains(string(text), s.Key)
+		// The kind of a record and its key stand side by side in the file.
+		text, err := os.ReadFile(filepath.Join(r.home, "state", "ledger.db-wal"))
+		return err == nil && strings.Contains(string(text), "box"+s.Key)
 	}
 	made moment = func(r *engineRig, _ sandbox.Sandbox) bool {
 		found, err := filepath.Glob(filepath.Join(r.home, "state", "cloud", "microvms", "*"))
