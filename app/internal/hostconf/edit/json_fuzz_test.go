@@ -20,6 +20,7 @@ func FuzzJSON(f *testing.F) {
 	for _, doc := range []string{"", "null", "[", `{"mcpServers":[1,]}`, "{}/*", mark + mark, "\xff\xfe{\x00", "{,}", "{\"a\":1}//", "/**/{}", `{"\u,065":0}`} {
 		f.Add([]byte(doc), uint8(2), "mcpServers", "arenero", "")
 	}
+	f.Add([]byte("{}"), uint8(0), "", `a&b<c>"`, "")
 	f.Fuzz(func(t *testing.T, in []byte, n uint8, keys, name, list string) {
 		doc := string(in)
 		g := grammarsOfJSON[int(n)%len(grammarsOfJSON)]

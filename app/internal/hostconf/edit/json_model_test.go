@@ -174,8 +174,11 @@ func (t *tree) clone() *tree {
 
 func (t *tree) put(name string, value *tree) {
 	if t.raw == "{" {
-		key, _ := json.Marshal(name)
-		t.keys = append(t.keys, string(key))
+		var key strings.Builder
+		enc := json.NewEncoder(&key)
+		enc.SetEscapeHTML(false) // as people write it
+		enc.Encode(name)
+		t.keys = append(t.keys, strings.TrimSpace(key.String()))
 	}
 	t.items = append(t.items, value)
 }
