@@ -31,7 +31,7 @@ func TestR03_R59_NothingIsMadeBeforeItIsNeeded(t *testing.T) {
 	}
 }
 
-func TestR58_ListSandboxes(t *testing.T) {
+func TestR58_A27_ListSandboxes(t *testing.T) {
 	m := commands(says("", "", 0))
 	h := connect(t, m)
 	golden(t, "fleet/none.json", h.call("list_sandboxes", args{}).raw)
