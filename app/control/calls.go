@@ -79,7 +79,7 @@ func (s *server) calls() map[string]doer {
 		},
 		callProfile: s.profile,
 		callAnswer:  s.answer,
-		callMoney:   s.money,
+		callAction:  s.action,
 	}
 }
 

@@ -163,7 +163,7 @@ const (
 	callRemoval   = "sandbox/removal"
 	callProfile   = "profile"
 	callAnswer    = "profile/answer"
-	callMoney     = "money"
+	callAction    = "action"
 )
 
 const pathPrefix = "/v1/"
@@ -171,7 +171,7 @@ const pathPrefix = "/v1/"
 // A request is what is sent with a call. What a call has no use for is absent.
 type request struct {
 	Caller  *sandbox.Caller      `json:"caller,omitempty"`
-	Money   *moneyRequest        `json:"money,omitempty"`
+	Action  *actionRequest       `json:"action,omitempty"`
 	Lease   *sandbox.Lease       `json:"lease,omitempty"`
 	Exec    *sandbox.Exec        `json:"exec,omitempty"`
 	Cell    *sandbox.Cell        `json:"cell,omitempty"`

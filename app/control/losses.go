@@ -59,7 +59,7 @@ func (l *losses) once(ctx context.Context, call string, q *request, content io.R
 // silent reports whether a call may say nothing for hours. Those come back by
 // themselves when an engine is lost, and asking it would wake both.
 func silent(call string, q *request) bool {
-	return call == callHold || call == callWatch || call == callGlance || call == callMoney && q.Money != nil && q.Money.Action == moneyFollow
+	return call == callHold || call == callWatch || call == callGlance || call == callAction && q.Action != nil && (q.Action.Name == moneyFollow || q.Action.Name == deskCallsOf)
 }
 
 // ask asks the engine now and then whether it is there, and ends the attempt if

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -156,12 +155,6 @@ type PriceTable struct {
 	Stale   bool     `json:"stale,omitempty"`
 }
 
-// A moneyRequest asks the accountant for something.
-type moneyRequest struct {
-	Action string          `json:"action"`
-	Data   json.RawMessage `json:"data,omitempty"`
-}
-
 // The actions, by the name they have between client and engine.
 const (
 	moneyAuthorize = "authorize"
@@ -188,48 +181,9 @@ const (
 	moneyPrices    = "prices/refresh"
 )
 
-// A moneyCall does one action. It may emit items before it returns.
-type moneyCall func(ctx context.Context, data []byte, emit func(any) error) (any, error)
-
-// on makes a call of a method.
-func on[In, Out any](do func(context.Context, In) (Out, error)) moneyCall {
-	return func(ctx context.Context, data []byte, _ func(any) error) (any, error) {
-		var in In
-		if len(data) > 0 {
-			if err := json.Unmarshal(data, &in); err != nil { // which may quote what is secret
-				return nil, &sandbox.Error{Code: sandbox.Invalid, Msg: "the request can't be read"}
-			}
-		}
-		return do(ctx, in)
-	}
-}
-
-// money serves the accountant.
-func (s *server) money(ctx context.Context, q *request, _ *http.Request, out *stream) (*answer, error) {
-	if q.Money == nil {
-		return nil, missing("action")
-	}
-	do := moneyCalls(s.e)[q.Money.Action]
-	if do == nil {
-		return nil, missing("action")
-	}
-	got, err := do(ctx, q.Money.Data, func(v any) error {
-		item, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		return out.send(frame{Item: item})
-	})
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(got)
-	return &answer{Data: data}, err
-}
-
 // moneyCalls are what e can be asked.
-func moneyCalls(e Accountant) map[string]moneyCall {
-	return map[string]moneyCall{
+func moneyCalls(e Accountant) map[string]actionCall {
+	return map[string]actionCall{
 		moneyAuthorize: on(e.Authorize), moneyQuote: on(e.Quote), moneyBalance: on(e.Balance), moneyEvents: on(e.Events),
 		moneyTemplates: on(e.Templates), moneyOrders: on(e.Orders), moneySpend: on(e.Spend),
 		moneyCreate: on(e.CreateToken), moneyTokens: on(e.Tokens), moneyEdit: on(e.EditToken), moneyRotate: on(e.RotateToken),
@@ -247,41 +201,6 @@ func moneyCalls(e Accountant) map[string]moneyCall {
 			return nil, e.ExportLedger(ctx, format, func(part []byte) error { return emit(part) })
 		},
 	}
-}
-
-// ask sends one action, and reads what it came to.
-func ask[Out any](ctx context.Context, c *Client, action string, in any, p policy) (out Out, err error) {
-	data, err := json.Marshal(in)
-	if err != nil {
-		return out, ours(err)
-	}
-	a, err := c.call(ctx, callMoney, &request{Money: &moneyRequest{action, data}}, p, nil, nil)
-	if err != nil {
-		return out, err
-	}
-	if err := json.Unmarshal(a.Data, &out); err != nil {
-		return out, missing(action)
-	}
-	return out, nil
-}
-
-// items sends one action, and passes on what it emits.
-func items[Item any](ctx context.Context, c *Client, action string, in any, p policy, emit func(Item) error) error {
-	data, err := json.Marshal(in)
-	if err != nil {
-		return ours(err)
-	}
-	_, err = c.call(ctx, callMoney, &request{Money: &moneyRequest{action, data}}, p, func(f frame) error {
-		var item Item
-		if f.Item == nil {
-			return nil
-		}
-		if err := json.Unmarshal(f.Item, &item); err != nil {
-			return missing(action)
-		}
-		return emit(item)
-	}, nil)
-	return err
 }
 
 // Authorize returns the grant that the call of ctx is under.

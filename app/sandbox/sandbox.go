@@ -187,6 +187,7 @@ type Snapshot struct {
 	Sandboxes []Sandbox   `json:"sandboxes"`
 	Leases    []LeaseInfo `json:"leases"`
 	Profiles  []Reach     `json:"profiles"`
+	Paused    bool        `json:"paused,omitempty"` // requests for new sandboxes are refused
 }
 
 // A LeaseInfo is a lease as others see it.

@@ -1,0 +1,282 @@
+package control
+
+import (
+	"context"
+	"time"
+
+	"github.com/arenero/arenero/app/sandbox"
+)
+
+// A Desk is the part of an engine that knows the owner's computer: the apps on
+// it that start servers, what the owner has set, where the logs are, and what
+// runs in the sandboxes now. All of it is refused to whoever has a token or
+// comes from a tool.
+type Desk interface {
+	// Hosts are the apps of this computer that are there, or have an entry of ours.
+	Hosts(ctx context.Context, q HostQuery) ([]Host, error)
+	// PlanHost tells what ChangeHost would do.
+	PlanHost(ctx context.Context, o HostOrder) (HostResult, error)
+	ChangeHost(ctx context.Context, o HostOrder) (HostResult, error)
+	// CheckHost starts the entries of a host as it would, and emits what it finds.
+	CheckHost(ctx context.Context, host string, emit func(Finding) error) error
+
+	Preferences(ctx context.Context, none struct{}) (Preferences, error)
+	// EditPreferences changes what is not nil.
+	EditPreferences(ctx context.Context, e PreferencesEdit) (Preferences, error)
+	// Pause has requests for new sandboxes refused until it is taken back. What
+	// lives goes on.
+	Pause(ctx context.Context, paused bool) (struct{}, error)
+
+	// OwnProfiles are the owner's profiles of AWS, in the order they were made.
+	OwnProfiles(ctx context.Context, none struct{}) (OwnProfiles, error)
+	PutProfile(ctx context.Context, p ProfilePut) (OwnProfile, error)
+	DropProfile(ctx context.Context, d ProfileDrop) (struct{}, error)
+	// Importable are the profiles in the owner's own files of AWS.
+	Importable(ctx context.Context, none struct{}) ([]Importable, error)
+
+	// Diagnose makes all checks, and emits each as it ends.
+	Diagnose(ctx context.Context, profile string, emit func(Finding) error) error
+	// SaveBundle writes what others need to help into a new file, and returns its
+	// path. "" is a place of ours.
+	SaveBundle(ctx context.Context, path string) (string, error)
+	// Logs are the logs there are, with their last lines.
+	Logs(ctx context.Context, none struct{}) ([]Log, error)
+
+	// FollowCalls emits what ran in a sandbox lately, and then what does. Of
+	// earlier calls it has the last few, and the end of what they said.
+	FollowCalls(ctx context.Context, sandbox string, emit func(CallNews) error) error
+	// Ports are those that something in a sandbox listens at. It wakes nothing:
+	// of one that sleeps nothing is known.
+	Ports(ctx context.Context, sandbox string) ([]Port, error)
+}
+
+// A Text is something for a person to read: its key in the translation, and the
+// names and values to fill in, in turn. Parts of the translation that it may be
+// in are "hosts", "doctor", "keychain" and "messages".
+type Text struct {
+	Key  string   `json:"key"`
+	Args []string `json:"args,omitempty"`
+}
+
+// A HostQuery asks for hosts: one of them, or all.
+type HostQuery struct {
+	Host    string `json:"host,omitempty"`
+	All     bool   `json:"all,omitempty"`     // also those that are not on this computer
+	Project string `json:"project,omitempty"` // folder to look into too
+}
+
+// A Host is an app that starts servers.
+type Host struct {
+	ID        string      `json:"id"`
+	Title     string      `json:"title"`
+	Installed bool        `json:"installed"`
+	Seen      string      `json:"seen,omitempty"` // where it was found
+	Running   bool        `json:"running,omitempty"`
+	Connected bool        `json:"connected"` // an entry of ours is there as we wrote it
+	Scopes    []string    `json:"scopes"`    // the first is the usual one
+	Certain   string      `json:"certain"`   // how sure we are of its files: "high", "medium", "low"
+	Entries   []HostEntry `json:"entries"`
+	Managed   *Text       `json:"managed,omitempty"` // an organisation decides
+	Lacks     *Text       `json:"lacks,omitempty"`   // what it needs before it can be connected
+	Notes     []Text      `json:"notes,omitempty"`
+}
+
+// A HostEntry is an entry of ours in a file of a host.
+type HostEntry struct {
+	Name       string    `json:"name"`
+	Scope      string    `json:"scope"`
+	File       string    `json:"file"`
+	State      string    `json:"state"` // as "arenero hosts list --json" has it: "current", "edited", "gone", ...
+	Fields     []string  `json:"changed_fields,omitempty"`
+	Lost       []string  `json:"lost_entries,omitempty"`
+	Connection string    `json:"connection,omitempty"`
+	Profile    string    `json:"profile,omitempty"`
+	Toolsets   []string  `json:"toolsets,omitempty"`
+	Grant      string    `json:"grant,omitempty"` // name of the token it is bound to; "" is the owner's own
+	HTTP       string    `json:"http,omitempty"`
+	Problem    *Text     `json:"problem,omitempty"`
+	Written    time.Time `json:"written,omitzero"`
+	Undo       bool      `json:"undo,omitempty"` // our last change can be taken back
+}
+
+// What can be done to a host.
+const (
+	HostConnect = "connect" // give it our entry, or bring that up to date
+	HostRemove  = "remove"
+	HostUndo    = "undo" // take back our last change of the file
+)
+
+// A HostOrder asks for something to be done to a host. What is empty is usual,
+// or as it is.
+type HostOrder struct {
+	Action   string   `json:"action"`
+	Host     string   `json:"host"`
+	Scope    string   `json:"scope,omitempty"`
+	Project  string   `json:"project,omitempty"`
+	Name     string   `json:"name,omitempty"` // of the entry
+	Profile  string   `json:"profile,omitempty"`
+	Toolsets []string `json:"toolsets,omitempty"`
+	Force    bool     `json:"force,omitempty"`
+	ID       string   `json:"id,omitempty"` // of a new connection, as its plan had it
+}
+
+// A HostResult is what was done to the files of a host, or would be.
+type HostResult struct {
+	Changes []HostChange `json:"changes"`
+}
+
+// A HostChange is a change of one file.
+type HostChange struct {
+	File       string     `json:"file"`
+	Scope      string     `json:"scope"`
+	Name       string     `json:"name"`
+	Action     string     `json:"action"` // as "arenero hosts diff --json" has it; "unchanged" is nothing to do
+	Connection string     `json:"connection,omitempty"`
+	Diff       []DiffLine `json:"diff,omitempty"` // what others have in these lines is hidden
+	Created    bool       `json:"created,omitempty"`
+	Removed    bool       `json:"removed,omitempty"`
+	Backup     string     `json:"backup,omitempty"`
+	Argv       []string   `json:"argv,omitempty"` // the host's own command line that does it
+	Warnings   []Text     `json:"warnings,omitempty"`
+	Steps      []Text     `json:"steps,omitempty"` // for the user, now
+}
+
+// A DiffLine is a line of a difference.
+type DiffLine struct {
+	Kind string `json:"kind"` // "from", "to", "hunk", "added", "deleted", "same"
+	Text string `json:"text"`
+}
+
+// A Finding is what a check came to.
+type Finding struct {
+	Name   string        `json:"name"`  // of the check, for programs
+	Level  string        `json:"level"` // "ok", "warn", "fail", "skip"; "" is that it begins
+	What   Text          `json:"what"`
+	Remedy *Text         `json:"remedy,omitempty"`
+	Took   time.Duration `json:"took,omitempty"`
+}
+
+// Preferences are what the owner has set for the whole program.
+type Preferences struct {
+	Language       string  `json:"language,omitempty"` // "en" or "es"; "" is the system's
+	Theme          string  `json:"theme,omitempty"`    // "light" or "dark"; "" is the system's
+	DefaultProfile string  `json:"default_profile"`    // "local", or the name of a profile
+	Notices        Notices `json:"notices"`
+	StartAtLogin   bool    `json:"start_at_login"`
+	CanStart       bool    `json:"can_start"` // at login: this system has a place for it
+	Paused         bool    `json:"paused,omitempty"`
+	GuideDone      bool    `json:"guide_done,omitempty"` // the first steps were shown to their end, or left
+	Keychain       string  `json:"keychain"`             // "system", "vault" or "memory"
+	Settings       string  `json:"settings_file"`
+	LogFolder      string  `json:"log_folder"`
+	Version        string  `json:"version"`
+}
+
+// Notices say which notices a desktop shows.
+type Notices struct {
+	Off   bool   `json:"off,omitempty"`   // none at all
+	Quiet string `json:"quiet,omitempty"` // hours without any, as in "22:00-07:30"
+	Done  bool   `json:"done"`            // also that a call of over 30 s has ended well
+}
+
+// A PreferencesEdit changes what is not nil.
+type PreferencesEdit struct {
+	Language       *string  `json:"language,omitempty"`
+	Theme          *string  `json:"theme,omitempty"`
+	DefaultProfile *string  `json:"default_profile,omitempty"`
+	Notices        *Notices `json:"notices,omitempty"`
+	StartAtLogin   *bool    `json:"start_at_login,omitempty"`
+	GuideDone      *bool    `json:"guide_done,omitempty"`
+}
+
+// OwnProfiles are the owner's profiles.
+type OwnProfiles struct {
+	Default  string       `json:"default"` // its name; "local" is this computer
+	Profiles []OwnProfile `json:"profiles"`
+}
+
+// An OwnProfile is a profile of AWS that the owner has made. It holds no secret.
+type OwnProfile struct {
+	Name            string `json:"name"`
+	Kind            string `json:"kind"`
+	Region          string `json:"region,omitempty"`
+	MFASerial       string `json:"mfa_serial,omitempty"`
+	DurationSeconds int    `json:"duration_seconds,omitempty"`
+	NoSession       bool   `json:"no_session,omitempty"`
+	StartURL        string `json:"sso_start_url,omitempty"`
+	SSORegion       string `json:"sso_region,omitempty"`
+	SSOSession      string `json:"sso_session,omitempty"`
+	SSOAccount      string `json:"sso_account_id,omitempty"`
+	SSORole         string `json:"sso_role_name,omitempty"`
+	SSOFlow         string `json:"sso_flow,omitempty"`
+	RoleARN         string `json:"role_arn,omitempty"`
+	Source          string `json:"source_profile,omitempty"`
+	ExternalID      string `json:"external_id,omitempty"`
+	SessionName     string `json:"role_session_name,omitempty"`
+	TokenFile       string `json:"web_identity_token_file,omitempty"`
+	Command         string `json:"credential_process,omitempty"`
+	SharedProfile   string `json:"shared_profile,omitempty"`
+	Template        string `json:"template,omitempty"`
+	Version         string `json:"version,omitempty"`
+	Role            string `json:"role,omitempty"`
+	Endpoint        string `json:"endpoint,omitempty"`
+	TimeoutSeconds  int    `json:"timeout_seconds,omitempty"`
+	IdleSeconds     int    `json:"idle_seconds,omitempty"`
+}
+
+// A ProfilePut keeps a profile. Fresh says that there is none of its name yet.
+type ProfilePut struct {
+	Profile OwnProfile `json:"profile"`
+	Fresh   bool       `json:"fresh,omitempty"`
+	Default bool       `json:"default,omitempty"` // and make it the default
+}
+
+// A ProfileDrop forgets a profile. One that others need stays, unless by Force.
+type ProfileDrop struct {
+	Name  string `json:"name"`
+	Force bool   `json:"force,omitempty"`
+}
+
+// An Importable is a profile of the files of AWS. Move is what
+// [ProfileMove] takes to bring its key into the keychain, and Profile what to
+// put to use it where it is; one of them may be absent.
+type Importable struct {
+	Name     string      `json:"name"`
+	Kind     string      `json:"kind"`
+	Region   string      `json:"region,omitempty"`
+	Imported string      `json:"imported,omitempty"` // name of ours that uses it
+	Move     []byte      `json:"move,omitempty"`
+	Profile  *OwnProfile `json:"profile,omitempty"`
+	Warnings []Text      `json:"warnings,omitempty"`
+	Problem  *Text       `json:"problem,omitempty"`
+}
+
+// A Log is a log of ours.
+type Log struct {
+	Name string `json:"name"` // of its file
+	Path string `json:"path"`
+	Tail string `json:"tail"` // its last lines, at most 16 KiB
+}
+
+// CallNews is something about a call: that it began, what it says, that it
+// ended. The first of each call has all of Kind, Text and StartedAt.
+type CallNews struct {
+	ID        string         `json:"id"`
+	Sandbox   string         `json:"sandbox"`
+	Host      string         `json:"host,omitempty"` // the app that makes it
+	Kind      string         `json:"kind,omitempty"` // "command", "code" or "job"
+	Text      string         `json:"text,omitempty"` // the command or the code, cut to 2,000 characters
+	StartedAt time.Time      `json:"started_at,omitzero"`
+	Stream    string         `json:"stream,omitempty"` // "stdout" or "stderr", of Data
+	Data      []byte         `json:"data,omitempty"`
+	Cut       bool           `json:"cut,omitempty"` // some of what it said before is not here
+	Exit      *sandbox.Exit  `json:"exit,omitempty"`
+	Failed    *sandbox.Error `json:"failed,omitempty"`
+	EndedAt   time.Time      `json:"ended_at,omitzero"`
+}
+
+// A Port is one that something listens at.
+type Port struct {
+	Number  int    `json:"number"`
+	Address string `json:"address"` // of the sandbox's own
+}
