@@ -20,7 +20,12 @@ func FuzzJSON(f *testing.F) {
 	for _, doc := range []string{"", "null", "[", `{"mcpServers":[1,]}`, "{}/*", mark + mark, "\xff\xfe{\x00", "{,}", "{\"a\":1}//", "/**/{}", `{"\u,065":0}`} {
 		f.Add([]byte(doc), uint8(2), "mcpServers", "arenero", "")
 	}
-	f.Add([]byte("{}"), uint8(0), "", `a&b<c>"`, "")
+	for _, keys := range []string{"", "0", "mcp&Servers"} {
+		for _, list := range []string{"", "g<>"} {
+			f.Add([]byte("{}"), uint8(0), keys, "a&b<c>\"\x00", list)
+			f.Add([]byte(""), uint8(0), keys, "a&b<c>\u2028", list)
+		}
+	}
 	f.Fuzz(func(t *testing.T, in []byte, n uint8, keys, name, list string) {
 		doc := string(in)
 		g := grammarsOfJSON[int(n)%len(grammarsOfJSON)]

@@ -174,11 +174,7 @@ func (t *tree) clone() *tree {
 
 func (t *tree) put(name string, value *tree) {
 	if t.raw == "{" {
-		var key strings.Builder
-		enc := json.NewEncoder(&key)
-		enc.SetEscapeHTML(false) // as people write it
-		enc.Encode(name)
-		t.keys = append(t.keys, strings.TrimSpace(key.String()))
+		t.keys = append(t.keys, spelled(name))
 	}
 	t.items = append(t.items, value)
 }
@@ -264,10 +260,22 @@ func valueTree(v any) *tree {
 		}
 		return t
 	}
-	text, _ := json.Marshal(v)
-	t, _ := treeOf(string(text), edit.JSON)
+	t, _ := treeOf(spelled(v), edit.JSON)
 	return t
 }
+
+// spelled is a value as people write it: with & and < as they are.
+func spelled(v any) string {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.Encode(v)
+	return lineEnds.Replace(strings.TrimSpace(text.String()))
+}
+
+// lineEnds are those that the encoder spells out for the sake of JavaScript,
+// unless a backslash of the text itself stands before them.
+var lineEnds = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
 // decode returns what two spellings of one value have in common.
 func (t *tree) decode() any {
