@@ -50,6 +50,7 @@ require (
 
 require (
 	filippo.io/hpke v0.4.0 // indirect
+	fyne.io/fyne/v2 v2.7.1 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.12 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.12 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/v4a v1.5.12 // indirect
