@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arenero/arenero/app/internal/filelock"
+	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -36,16 +38,82 @@ func Beside(name string) (string, error) {
 }
 
 // Launcher returns a Launch that starts "arenero engine" from beside this
-// program. The engine outlives whoever starts it, and writes to its own log. Of
-// one that failed to start, the next Launch tells why in place of trying again.
+// program, unless another program is about to. The engine outlives whoever
+// starts it, and writes to its own log. Of one that failed to start, the next
+// Launch tells why in place of trying again.
 func Launcher() func(ctx context.Context) error {
 	l := &launcher{}
-	return func(context.Context) error {
+	return func(ctx context.Context) error {
 		program, err := Beside("arenero")
 		if err != nil {
 			return err
 		}
-		return l.start(program)
+		turn, err := takeTurn(ctx)
+		if errors.Is(err, filelock.ErrTaken) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return l.start(program, turn)
+	}
+}
+
+// A turn is the right to start an engine, which one program has at a time: a
+// host starts many bridges at once, and as many engines, of which all but one
+// end at once, would keep that one from starting.
+type turn struct {
+	lock  *filelock.Lock // nil where there is no place for one
+	there func() bool    // an engine answers
+}
+
+func takeTurn(ctx context.Context) (turn, error) {
+	path, err := Path()
+	if err != nil {
+		return turn{}, err
+	}
+	dirs, err := paths.Find()
+	if err != nil {
+		return turn{}, err
+	}
+	t := turn{there: func() bool {
+		conn, err := dial(context.WithoutCancel(ctx), path)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}}
+	if paths.Private(dirs.State) == nil { // else the engine itself will say what is wrong
+		t.lock, err = filelock.Try(filepath.Join(dirs.State, "launch.lock"))
+		if errors.Is(err, filelock.ErrTaken) {
+			return turn{}, err
+		}
+	}
+	return t, nil
+}
+
+// end gives the turn back when the engine answers, when it has ended, or when
+// there is no more waiting for it.
+func (t turn) end(ended <-chan struct{}) {
+	if t.lock == nil {
+		return
+	}
+	defer t.lock.Close()
+	tries := time.NewTicker(turnEvery)
+	defer tries.Stop()
+	limit := time.NewTimer(turnWithin)
+	defer limit.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-limit.C:
+			return
+		case <-tries.C:
+			if t.there() {
+				return
+			}
+		}
 	}
 }
 
@@ -61,9 +129,18 @@ const (
 	failedSoon  = 20 * time.Second // after its start, else it is no failure to start
 	stillTrue   = 3 * launchEvery  // how long a failure is told in place of another try
 	noWordsSaid = "see the engine's log"
+
+	turnEvery  = 100 * time.Millisecond // between two looks whether it answers
+	turnWithin = time.Minute
 )
 
-func (l *launcher) start(program string) error {
+func (l *launcher) start(program string, t turn) error {
+	begun := false
+	defer func() {
+		if !begun && t.lock != nil {
+			t.lock.Close()
+		}
+	}()
 	l.mu.Lock()
 	why := l.why
 	fresh := time.Since(l.when) < stillTrue
@@ -89,7 +166,13 @@ func (l *launcher) start(program string) error {
 		}
 		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started", Hint: "is " + program + " there?", Err: err}
 	}
-	go l.await(cmd, out)
+	begun = true
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		l.await(cmd, out)
+	}()
+	go t.end(ended)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 // error is one of ours, and says what to do.
 func TestR17_MissingProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "arenero")
-	err := (&launcher{}).start(program)
+	err := (&launcher{}).start(program, turn{})
 	if e := sandbox.ToError(err); e.Code != sandbox.Unreachable || !strings.Contains(e.Msg, program) || !strings.Contains(e.Msg, "make build") {
 		t.Errorf("error = %v", err)
 	}
