@@ -222,6 +222,9 @@ type OwnProfile struct {
 	Endpoint        string `json:"endpoint,omitempty"`
 	TimeoutSeconds  int    `json:"timeout_seconds,omitempty"`
 	IdleSeconds     int    `json:"idle_seconds,omitempty"`
+	// Moved tells that its key was taken out of the files of AWS, and that
+	// [ProfileRestore] puts it back. What is put may leave it out.
+	Moved bool `json:"moved,omitempty"`
 }
 
 // A ProfilePut keeps a profile. Fresh says that there is none of its name yet.
