@@ -52,7 +52,8 @@ type Desk interface {
 
 // A Text is something for a person to read: its key in the translation, and the
 // names and values to fill in, in turn. Parts of the translation that it may be
-// in are "hosts", "doctor", "keychain" and "messages".
+// in are "hosts", "verbs", "doctor", "keychain" and "profiles". A key that is in
+// none of them is the text itself in English, as "messages" has it.
 type Text struct {
 	Key  string   `json:"key"`
 	Args []string `json:"args,omitempty"`
@@ -86,7 +87,7 @@ type HostEntry struct {
 	Name       string    `json:"name"`
 	Scope      string    `json:"scope"`
 	File       string    `json:"file"`
-	State      string    `json:"state"` // as "arenero hosts list --json" has it: "current", "edited", "gone", ...
+	State      string    `json:"state"` // one of those below
 	Fields     []string  `json:"changed_fields,omitempty"`
 	Lost       []string  `json:"lost_entries,omitempty"`
 	Connection string    `json:"connection,omitempty"`
@@ -98,6 +99,16 @@ type HostEntry struct {
 	Written    time.Time `json:"written,omitzero"`
 	Undo       bool      `json:"undo,omitempty"` // our last change can be taken back
 }
+
+// The states of an entry, as "arenero hosts list --json" has them.
+const (
+	EntryAsWritten = "as-written" // every field that we wrote
+	EntryEdited    = "edited"     // by the user or the host, since we wrote it
+	EntryGone      = "gone"       // removed by another program or the user, not by us
+	EntryForeign   = "foreign"    // it has the name we use, or starts our program, but we did not write it
+	EntryUnread    = "unread"     // the file can't be read
+	EntryByHost    = "by-host"    // the host itself wrote it, where we can't look
+)
 
 // What can be done to a host.
 const (
@@ -116,6 +127,7 @@ type HostOrder struct {
 	Name     string   `json:"name,omitempty"` // of the entry
 	Profile  string   `json:"profile,omitempty"`
 	Toolsets []string `json:"toolsets,omitempty"`
+	HTTP     string   `json:"http,omitempty"` // the entry has this address in place of a command
 	Force    bool     `json:"force,omitempty"`
 	ID       string   `json:"id,omitempty"` // of a new connection, as its plan had it
 }
@@ -130,7 +142,7 @@ type HostChange struct {
 	File       string     `json:"file"`
 	Scope      string     `json:"scope"`
 	Name       string     `json:"name"`
-	Action     string     `json:"action"` // as "arenero hosts diff --json" has it; "unchanged" is nothing to do
+	Action     string     `json:"action"` // "insert", "update", "delete" or "revert"; "unchanged" is nothing to do
 	Connection string     `json:"connection,omitempty"`
 	Diff       []DiffLine `json:"diff,omitempty"` // what others have in these lines is hidden
 	Created    bool       `json:"created,omitempty"`
