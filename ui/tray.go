@@ -231,12 +231,7 @@ func Name(b sandbox.Sandbox) string {
 
 // printable takes out what a name of others could upset a menu with.
 func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, s)
+	s = Visible(s)
 	const most = 40
 	if runes := []rune(s); len(runes) > most {
 		s = string(runes[:most-1]) + "…"

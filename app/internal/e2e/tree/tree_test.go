@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"bridge":                         {},
 	"bridge/cmd/arenero-bridge":      {"bridge", "bridge/tools", "app/control", "app/sandbox", "assets"},
 	"bridge/tools":                   {"bridge", "app/control", "app/sandbox", "assets"},
-	"ui":                             {"app/sandbox", "assets"},
+	"ui":                             {"app/control", "app/sandbox", "assets"},
 	"ui/tray":                        {"ui", "app/control", "app/sandbox", "assets", "assets/icons"},
 }
 

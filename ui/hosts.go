@@ -1,0 +1,376 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
+)
+
+// HostTexts is the part of assets/translation that the texts about the apps are
+// in. What the engine tells of them is in "hosts" and "verbs".
+const HostTexts = "window-hosts"
+
+// A Tone is how much something wants to be seen.
+type Tone string
+
+// The tones.
+const (
+	ToneMuted Tone = "muted" // nothing is there
+	ToneGood  Tone = "good"
+	ToneWarn  Tone = "warn" // it works, or may
+	ToneBad   Tone = "bad"
+)
+
+// rank puts the worst last.
+func (t Tone) rank() int {
+	return slices.Index([]Tone{ToneMuted, ToneGood, ToneWarn, ToneBad}, t)
+}
+
+// The states of an entry in the file of a host.
+const (
+	entryAsWritten = "as-written"
+	entryEdited    = "edited"
+	entryGone      = "gone"
+	entryForeign   = "foreign"
+	entryUnread    = "unread"
+	entryByHost    = "by-host"
+)
+
+// Told is a text of the engine's in the language of tx, which must have the part
+// that it is in.
+func Told(tx assets.Texts, t control.Text) string { return Visible(tx.Get(t.Key, t.Args...)) }
+
+// HostWord is how a host is, in a word or two: the worst of what is known.
+func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
+	switch {
+	case h.Managed != nil:
+		return tx.Get("window.hosts.state.managed"), ToneWarn
+	case len(h.Entries) > 0:
+		return EntryWord(tx, worst(h))
+	case h.Lacks != nil:
+		return tx.Get("window.hosts.state.lacks"), ToneWarn
+	case !writable(h):
+		return tx.Get("window.hosts.state.by-hand"), ToneMuted
+	case !h.Installed:
+		return tx.Get("window.hosts.state.absent"), ToneMuted
+	}
+	return tx.Get("window.hosts.state.none"), ToneMuted
+}
+
+// EntryWord is how an entry is, in a word or two.
+func EntryWord(tx assets.Texts, e control.HostEntry) (string, Tone) {
+	tone := entryTone(e)
+	switch {
+	case (e.State == entryAsWritten || e.State == entryByHost) && len(e.Lost) > 0:
+		return tx.Get("window.hosts.state.lost"), tone
+	case tx.Has("window.hosts.state." + e.State):
+		return tx.Get("window.hosts.state." + e.State), tone
+	}
+	return Visible(e.State), tone
+}
+
+func entryTone(e control.HostEntry) Tone {
+	switch e.State {
+	case entryAsWritten, entryByHost:
+		if len(e.Lost) > 0 {
+			return ToneWarn
+		}
+		return ToneGood
+	case entryGone, entryUnread:
+		return ToneBad
+	}
+	return ToneWarn
+}
+
+// worst is the entry of h to look at first. It has one.
+func worst(h control.Host) control.HostEntry {
+	return slices.MaxFunc(h.Entries, func(a, b control.HostEntry) int { return entryTone(a).rank() - entryTone(b).rank() })
+}
+
+// ours reports whether e is an entry that we wrote, though it may be gone.
+func ours(e control.HostEntry) bool { return e.State != entryForeign }
+
+// writable reports whether a host has a file here that an entry can go to.
+func writable(h control.Host) bool { return len(h.Scopes) > 0 }
+
+// EntryTrouble is what is wrong with an entry, and what to do about it; none of
+// one that is as it should be.
+func EntryTrouble(tx assets.Texts, h control.Host, e control.HostEntry) []string {
+	var out []string
+	say := func(key string, args ...string) {
+		out = append(out, Visible(tx.Get("window.hosts.trouble."+key, append(args, "title", h.Title, "file", e.File)...)))
+	}
+	switch e.State {
+	case entryEdited:
+		say("edited", "fields", strings.Join(e.Fields, ", "))
+	case entryGone:
+		say("gone")
+	case entryForeign:
+		say("foreign", "name", e.Name)
+	case entryUnread:
+		if e.Problem != nil {
+			out = append(out, Told(tx, *e.Problem))
+		}
+		say("unread")
+	}
+	if len(e.Lost) > 0 {
+		say("lost", "names", strings.Join(e.Lost, ", "))
+	}
+	return out
+}
+
+// HostNotes is what else there is to know of a host before anything is done to
+// it, what stands in the way first.
+func HostNotes(tx assets.Texts, h control.Host) []Note {
+	var out []Note
+	alert := func(text string) { out = append(out, Note{Text: text, Alert: true}) }
+	if h.Managed != nil {
+		alert(Told(tx, *h.Managed))
+	}
+	if h.Lacks != nil {
+		alert(Told(tx, *h.Lacks))
+	}
+	if h.Running {
+		alert(Visible(tx.Get("window.hosts.running", "title", h.Title)))
+	}
+	if !h.Installed {
+		out = append(out, Note{Text: Visible(tx.Get("window.hosts.absent", "title", h.Title))})
+	}
+	if h.Certain == "low" {
+		out = append(out, Note{Text: Visible(tx.Get("window.hosts.uncertain", "title", h.Title))})
+	}
+	for _, n := range h.Notes {
+		if text := Told(tx, n); !slices.ContainsFunc(out, func(o Note) bool { return o.Text == text }) {
+			out = append(out, Note{Text: text})
+		}
+	}
+	return out
+}
+
+// A HostVerb is something that can be done about a host.
+type HostVerb string
+
+// The verbs.
+const (
+	HostConnect HostVerb = "connect"
+	HostUpdate  HostVerb = "update"
+	HostRemove  HostVerb = "remove"
+	HostUndo    HostVerb = "undo"
+	HostCheck   HostVerb = "check"
+	HostFolder  HostVerb = "folder"
+	HostBind    HostVerb = "bind"
+	HostPrint   HostVerb = "print"
+)
+
+// A HostAction is a button. One that can't be pressed says why.
+type HostAction struct {
+	Verb   HostVerb
+	Label  string
+	Why    string // it can't be done now; "" if it can
+	Usual  bool   // what whoever looks at this most likely wants
+	Danger bool
+}
+
+// HostActions are what can be done about a host as a whole.
+func HostActions(tx assets.Texts, h control.Host) []HostAction {
+	act := func(v HostVerb, why string) HostAction {
+		return HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v)), Why: why}
+	}
+	why := ""
+	switch {
+	case !writable(h):
+		why = tx.Get("window.hosts.why.by-hand")
+	case h.Managed != nil:
+		why = tx.Get("window.hosts.why.managed")
+	case h.Lacks != nil:
+		why = tx.Get("window.hosts.why.lacks")
+	}
+	connect := act(HostConnect, why)
+	if len(h.Entries) > 0 {
+		connect.Label = tx.Get("window.hosts.act.connect-more")
+	}
+	connect.Usual = why == "" && h.Installed && len(h.Entries) == 0
+	check := act(HostCheck, "")
+	if len(h.Entries) == 0 {
+		check.Why = tx.Get("window.hosts.why.none")
+	}
+	return []HostAction{connect, check, act(HostPrint, "")}
+}
+
+// EntryActions are what can be done about one entry of a host.
+func EntryActions(tx assets.Texts, h control.Host, e control.HostEntry) []HostAction {
+	act := func(v HostVerb, why string) HostAction {
+		return HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v)), Why: why}
+	}
+	when := func(ok bool, key string) string {
+		if ok {
+			return ""
+		}
+		return tx.Get("window.hosts.why." + key)
+	}
+	update := act(HostUpdate, "")
+	switch {
+	case h.Managed != nil:
+		update.Why = tx.Get("window.hosts.why.managed")
+	case e.State == entryUnread:
+		update.Why = tx.Get("window.hosts.why.unread")
+	}
+	update.Usual = update.Why == "" && (e.State == entryEdited || e.State == entryGone)
+	switch e.State {
+	case entryGone:
+		update.Label = tx.Get("window.hosts.act.again")
+	case entryForeign:
+		update.Label = tx.Get("window.hosts.act.take")
+	}
+	undo := act(HostUndo, when(e.Undo, "no-undo"))
+	remove := act(HostRemove, when(ours(e), "foreign"))
+	remove.Danger = true
+	if e.State == entryGone {
+		remove.Label = tx.Get("window.hosts.act.forget")
+	}
+	return []HostAction{update, undo, remove, act(HostFolder, when(e.File != "", "no-file")), act(HostBind, when(e.Connection != "", "no-connection"))}
+}
+
+// SortHosts puts what is connected first, what is here next, and the rest last;
+// by name within.
+func SortHosts(all []control.Host) []control.Host {
+	group := func(h control.Host) int {
+		switch {
+		case len(h.Entries) > 0:
+			return 0
+		case h.Installed:
+			return 1
+		}
+		return 2
+	}
+	return slices.SortedStableFunc(slices.Values(all), func(a, b control.Host) int {
+		return cmp.Or(group(a)-group(b), strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
+	})
+}
+
+// ScopeName says for whom an entry is, as "user" or "project".
+func ScopeName(tx assets.Texts, scope string) string {
+	kind, which, _ := strings.Cut(scope, ":")
+	text := Visible(scope)
+	if tx.Has("window.hosts.scope." + kind) {
+		text = tx.Get("window.hosts.scope." + kind)
+	}
+	if which != "" {
+		text += " (" + Visible(which) + ")"
+	}
+	return text
+}
+
+// ScopeNeedsFolder reports whether an entry of a scope is for one folder, which
+// has to be told.
+func ScopeNeedsFolder(scope string) bool { return scope == "project" || scope == "local" }
+
+// ScopeNeedsProfile reports whether an entry of a scope is for one of the
+// profiles that the host itself has.
+func ScopeNeedsProfile(scope string) bool { return scope == "profile" }
+
+// PlaceName says where the sandboxes of a connection run.
+func PlaceName(tx assets.Texts, profile string) string {
+	switch profile {
+	case "":
+		return tx.Get("window.hosts.place.usual")
+	case sandbox.ProfileLocal:
+		return tx.Get("window.hosts.place.local")
+	case profileEnvironment:
+		return tx.Get("window.hosts.place.environment")
+	}
+	return Visible(profile)
+}
+
+// profileEnvironment is the profile of connections that go by the variables of
+// their host.
+const profileEnvironment = "environment"
+
+// ToolsetNames are the sets of tools of a connection, in words; none are all.
+func ToolsetNames(tx assets.Texts, sets []string) string {
+	if len(sets) == 0 {
+		return tx.Get("window.hosts.tools.all")
+	}
+	var out []string
+	for _, s := range sets {
+		out = append(out, ToolsetName(tx, s))
+	}
+	return strings.Join(out, ", ")
+}
+
+// ToolsetName is one set of tools, in words.
+func ToolsetName(tx assets.Texts, set string) string {
+	if tx.Has("window.hosts.tools." + set) {
+		return tx.Get("window.hosts.tools." + set)
+	}
+	return Visible(set)
+}
+
+// A DiffLook is how a line of a difference is drawn.
+type DiffLook struct {
+	Text string
+	Tone Tone // "" is that of all text
+	Bold bool
+}
+
+// DiffLooks are the lines of a difference with the signs that people know them
+// by, so that they can be told apart without colours too.
+func DiffLooks(lines []control.DiffLine) []DiffLook {
+	out := make([]DiffLook, 0, len(lines))
+	for _, l := range lines {
+		text := Visible(strings.ReplaceAll(l.Text, "\t", "    "))
+		switch l.Kind {
+		case "from":
+			out = append(out, DiffLook{Text: "--- " + text, Tone: ToneMuted})
+		case "to":
+			out = append(out, DiffLook{Text: "+++ " + text, Tone: ToneMuted})
+		case "hunk":
+			out = append(out, DiffLook{Text: "@@" + text, Tone: ToneMuted})
+		case "added":
+			out = append(out, DiffLook{Text: "+ " + text, Tone: ToneGood, Bold: true})
+		case "deleted":
+			out = append(out, DiffLook{Text: "- " + text, Tone: ToneBad, Bold: true})
+		default:
+			out = append(out, DiffLook{Text: "  " + text})
+		}
+	}
+	return out
+}
+
+// ChangeDoes is what a change comes to, in a sentence. After it, done is true.
+func ChangeDoes(tx assets.Texts, title string, c control.HostChange, done bool) string {
+	key := "window.hosts.would."
+	if done {
+		key = "window.hosts.did."
+	}
+	action := c.Action
+	if len(c.Argv) > 0 {
+		action = "argv"
+	}
+	if action == "unchanged" {
+		action = "none"
+	}
+	return Visible(tx.Get(key+action, "title", title, "file", c.File, "command", strings.Join(c.Argv, " ")))
+}
+
+// Changes reports whether a result changes anything.
+func Changes(r control.HostResult) bool {
+	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != "none" && c.Action != "unchanged" })
+}
+
+// FindingTone is how what a check found is to look.
+func FindingTone(level string) Tone {
+	switch level {
+	case "ok":
+		return ToneGood
+	case "warn":
+		return ToneWarn
+	case "fail":
+		return ToneBad
+	}
+	return ToneMuted
+}
