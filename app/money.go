@@ -324,7 +324,7 @@ func (a *books) tellStale(ctx context.Context, now time.Time) {
 	if len(stale) == 0 || a.staleOn == day {
 		return
 	}
-	recent, err := a.ledger.Orders(ctx, ledger.OrderQuery{Since: now.Add(-pricesMatter), Limit: 1000})
+	recent, err := a.ledger.Orders(ctx, sandbox.OrderQuery{Since: now.Add(-pricesMatter), Limit: 1000})
 	if err != nil {
 		a.log.Error("orders can't be read", "err", err)
 		return

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arenero/arenero/app/control"
-	"github.com/arenero/arenero/app/internal/ledger"
 	"github.com/arenero/arenero/app/internal/price"
 	"github.com/arenero/arenero/app/sandbox"
 )
@@ -48,7 +47,7 @@ func (g *gate) Bill(ctx context.Context, q control.BillQuery) ([]sandbox.BillDay
 func (a *books) byDay(ctx context.Context, profile string, since time.Time) (map[string]sandbox.Micro, error) {
 	out := map[string]sandbox.Micro{}
 	for cursor := ""; ; {
-		page, err := a.ledger.Orders(ctx, ledger.OrderQuery{Profile: profile, State: sandbox.OrderSettled, Since: since.Add(-sandbox.MaxTimeout), Limit: 1000, After: cursor})
+		page, err := a.ledger.Orders(ctx, sandbox.OrderQuery{Profile: profile, State: sandbox.OrderSettled, Since: since.Add(-sandbox.MaxTimeout), Limit: 1000, Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}

@@ -170,7 +170,7 @@ func (g *gate) Events(ctx context.Context, q sandbox.EventQuery) (sandbox.EventP
 	if q.Grant, err = g.only(ctx, p, q.Grant); err != nil {
 		return sandbox.EventPage{}, err
 	}
-	page, err := g.books.ledger.Events(ctx, ledger.EventQuery{Grant: q.Grant, Alerts: q.Alerts, Since: q.Since, Limit: q.Limit, After: q.Cursor})
+	page, err := g.books.ledger.Events(ctx, q)
 	out := slices.DeleteFunc(append([]sandbox.Event{}, page.Events...), func(e sandbox.Event) bool { return !sees(p.grant, e) })
 	if q.Alerts {
 		out = g.books.stand(ctx, out)
@@ -239,7 +239,7 @@ func (g *gate) Orders(ctx context.Context, q sandbox.OrderQuery) (sandbox.OrderP
 	if q.Grant, err = g.only(ctx, p, q.Grant); err != nil {
 		return sandbox.OrderPage{}, err
 	}
-	page, err := g.books.ledger.Orders(ctx, ledger.OrderQuery{Grant: q.Grant, Profile: q.Profile, Open: q.Open, Since: q.Since, Limit: q.Limit, After: q.Cursor})
+	page, err := g.books.ledger.Orders(ctx, q)
 	out := sandbox.OrderPage{Orders: append([]sandbox.Order{}, page.Orders...), Next: page.Next}
 	a := g.books
 	a.mu.Lock()

@@ -5,8 +5,10 @@ import "time"
 // An EventQuery says which events are wanted, newest first.
 type EventQuery struct {
 	Grant  string    `json:"grant,omitempty"` // those of this one alone; "" is all
-	Since  time.Time `json:"since,omitzero"`  // zero: 30 days back
-	Limit  int       `json:"limit,omitempty"` // 1 to 100; 0 is 20
+	Kind   EventKind `json:"kind,omitempty"`  // no others
+	Since  time.Time `json:"since,omitzero"`  // at or after; zero: 30 days back
+	Until  time.Time `json:"until,omitzero"`  // before; zero: now
+	Limit  int       `json:"limit,omitempty"` // 1 to 100, of the account itself to 1000; 0 is 20
 	Cursor string    `json:"cursor,omitempty"`
 	Alerts bool      `json:"alerts,omitempty"` // no others
 }
@@ -19,12 +21,14 @@ type EventPage struct {
 
 // An OrderQuery says which sandboxes of the account are wanted, newest first.
 type OrderQuery struct {
-	Grant   string    `json:"grant,omitempty"` // "" is all
-	Profile string    `json:"profile,omitempty"`
-	Open    bool      `json:"open,omitempty"` // those that money is held for, and no others
-	Since   time.Time `json:"since,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // 1 to 1000; 0 is 100
-	Cursor  string    `json:"cursor,omitempty"`
+	Grant   string     `json:"grant,omitempty"` // "" is all
+	Profile string     `json:"profile,omitempty"`
+	State   OrderState `json:"state,omitempty"`
+	Open    bool       `json:"open,omitempty"`  // those that money is held for, and no others
+	Since   time.Time  `json:"since,omitzero"`  // asked for at or after
+	Until   time.Time  `json:"until,omitzero"`  // asked for before
+	Limit   int        `json:"limit,omitempty"` // 1 to 1000; 0 is 100
+	Cursor  string     `json:"cursor,omitempty"`
 }
 
 // An OrderPage is a part of the sandboxes of the account.

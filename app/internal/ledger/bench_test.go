@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/arenero/arenero/app/internal/ledger"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -56,7 +55,7 @@ func BenchmarkOrders(b *testing.B) {
 	r := newRig(b)
 	g := r.grant("agent", -1)
 	fill(r, g.ID, 100_000)
-	for name, ask := range map[string]ledger.OrderQuery{
+	for name, ask := range map[string]sandbox.OrderQuery{
 		"all": {}, "grant": {Grant: g.ID}, "rare": {Grant: sandbox.GrantOwner}, "open": {Open: true},
 	} {
 		b.Run(name, func(b *testing.B) {

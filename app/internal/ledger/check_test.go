@@ -142,7 +142,7 @@ func TestOrders(t *testing.T) {
 		}
 	}
 	r.must(r.Release(r.ctx(), "o24", sandbox.EndFailed))
-	all := func(ask ledger.OrderQuery) (ids []string, pages int) {
+	all := func(ask sandbox.OrderQuery) (ids []string, pages int) {
 		t.Helper()
 		for {
 			page, err := r.Orders(r.ctx(), ask)
@@ -154,31 +154,31 @@ func TestOrders(t *testing.T) {
 			if page.Next == "" {
 				return ids, pages
 			}
-			ask.After = page.Next
+			ask.Cursor = page.Next
 		}
 	}
-	ids, pages := all(ledger.OrderQuery{Limit: 5})
+	ids, pages := all(sandbox.OrderQuery{Limit: 5})
 	if len(ids) != 25 || pages != 5 || ids[0] != "o24" || ids[24] != "o00" || !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) {
 		t.Errorf("%d pages: %v", pages, ids)
 	}
 	for _, tt := range []struct {
-		ask  ledger.OrderQuery
+		ask  sandbox.OrderQuery
 		want int
 	}{
-		{ledger.OrderQuery{Grant: g.ID, Limit: 3}, 20},
-		{ledger.OrderQuery{Grant: sandbox.GrantOwner}, 5},
-		{ledger.OrderQuery{Open: true, Limit: 7}, 24},
-		{ledger.OrderQuery{State: sandbox.OrderReleased}, 1},
-		{ledger.OrderQuery{Profile: "work"}, 25},
-		{ledger.OrderQuery{Profile: "none"}, 0},
-		{ledger.OrderQuery{Since: noon.Add(time.Second)}, 24},
-		{ledger.OrderQuery{Until: noon.Add(time.Second)}, 1},
+		{sandbox.OrderQuery{Grant: g.ID, Limit: 3}, 20},
+		{sandbox.OrderQuery{Grant: sandbox.GrantOwner}, 5},
+		{sandbox.OrderQuery{Open: true, Limit: 7}, 24},
+		{sandbox.OrderQuery{State: sandbox.OrderReleased}, 1},
+		{sandbox.OrderQuery{Profile: "work"}, 25},
+		{sandbox.OrderQuery{Profile: "none"}, 0},
+		{sandbox.OrderQuery{Since: noon.Add(time.Second)}, 24},
+		{sandbox.OrderQuery{Until: noon.Add(time.Second)}, 1},
 	} {
 		if ids, _ := all(tt.ask); len(ids) != tt.want {
 			t.Errorf("%+v: %d orders, want %d", tt.ask, len(ids), tt.want)
 		}
 	}
-	_, err := r.Orders(r.ctx(), ledger.OrderQuery{After: "rubbish"})
+	_, err := r.Orders(r.ctx(), sandbox.OrderQuery{Cursor: "rubbish"})
 	r.wantCode(err, sandbox.Invalid)
 }
 

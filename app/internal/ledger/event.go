@@ -54,25 +54,8 @@ func (t *tx) emit(e sandbox.Event) error {
 	return t.do("DELETE FROM events WHERE at < ?", stamp(t.now.Add(-Retention)))
 }
 
-// An EventQuery asks for events. Empty fields are all of them.
-type EventQuery struct {
-	Grant  string // "" is the owner's view: everything
-	Kind   sandbox.EventKind
-	Alerts bool      // only those that are alerts
-	Since  time.Time // at or after; Retention ago if it is zero
-	Until  time.Time // before
-	Limit  int       // of a page: 20 if it is 0, 1000 at most
-	After  string    // the Next of the page before
-}
-
-// An EventPage is a part of the events that a query asks for, the newest first.
-type EventPage struct {
-	Events []sandbox.Event `json:"events"`
-	Next   string          `json:"next,omitempty"` // of the page after; "": there is none
-}
-
 // Events returns a page of events.
-func (l *Ledger) Events(ctx context.Context, ask EventQuery) (EventPage, error) {
+func (l *Ledger) Events(ctx context.Context, ask sandbox.EventQuery) (sandbox.EventPage, error) {
 	var f filter
 	f.equal("grant_id", ask.Grant)
 	f.equal("kind", string(ask.Kind))
@@ -84,15 +67,15 @@ func (l *Ledger) Events(ctx context.Context, ask EventQuery) (EventPage, error) 
 		since = ask.Since
 	}
 	f.between("at", since, ask.Until)
-	if ask.After != "" {
-		at, seq, err := parsePlace(ask.After)
+	if ask.Cursor != "" {
+		at, seq, err := parsePlace(ask.Cursor)
 		if err != nil {
-			return EventPage{}, err
+			return sandbox.EventPage{}, err
 		}
 		f.add("(at, seq) < (?, CAST(? AS INTEGER))", at, seq)
 	}
 	limit := pageSize(ask.Limit, 20, 1000)
-	var page EventPage
+	var page sandbox.EventPage
 	var last string
 	err := each(ctx, l.read(), func(rows *sql.Rows) error {
 		if len(page.Events) == limit {
@@ -125,7 +108,7 @@ func (l *Ledger) Alerts(ctx context.Context, grant string, since time.Time) ([]s
 	if grant == sandbox.GrantOwner {
 		grant = ""
 	}
-	page, err := l.Events(ctx, EventQuery{Grant: grant, Alerts: true, Since: since, Limit: 1000})
+	page, err := l.Events(ctx, sandbox.EventQuery{Grant: grant, Alerts: true, Since: since, Limit: 1000})
 	return page.Events, err
 }
 

@@ -118,7 +118,7 @@ func TestEvents(t *testing.T) {
 	emit(sandbox.Event{ID: "machine", Kind: sandbox.EventMachine, Grant: "g1", Origin: sandbox.OriginArrakis})
 
 	var got []string
-	ask := ledger.EventQuery{Limit: 10}
+	ask := sandbox.EventQuery{Limit: 10}
 	for pages := 0; ; pages++ {
 		page, err := r.Events(r.ctx(), ask)
 		r.must(err)
@@ -131,7 +131,7 @@ func TestEvents(t *testing.T) {
 			}
 			break
 		}
-		ask.After = page.Next
+		ask.Cursor = page.Next
 	}
 	if len(got) != 28 || got[0] != "machine" || got[1] != "warning" || got[2] != "24" || got[27] != "aged" {
 		t.Errorf("events: %v", got)
@@ -155,17 +155,17 @@ func TestEvents(t *testing.T) {
 	if alerts, err := r.Alerts(r.ctx(), "g2", noon.Add(time.Millisecond)); err != nil || len(alerts) != 0 {
 		t.Errorf("alerts after: %v, %v", alerts, err)
 	}
-	page, err := r.Events(r.ctx(), ledger.EventQuery{Grant: "g2"})
+	page, err := r.Events(r.ctx(), sandbox.EventQuery{Grant: "g2"})
 	r.must(err)
 	if len(page.Events) != 1 || page.Events[0].Data["reason"] != "expired" || page.Events[0].Origin != sandbox.OriginLocal || !page.Events[0].At.Equal(noon) {
 		t.Errorf("event: %+v", page.Events)
 	}
-	_, err = r.Events(r.ctx(), ledger.EventQuery{After: "rubbish"})
+	_, err = r.Events(r.ctx(), sandbox.EventQuery{Cursor: "rubbish"})
 	r.wantCode(err, sandbox.Invalid)
 
 	r.clock.Advance(ledger.Retention + time.Millisecond)
 	emit(sandbox.Event{ID: "new", Kind: sandbox.EventReady})
-	page, err = r.Events(r.ctx(), ledger.EventQuery{})
+	page, err = r.Events(r.ctx(), sandbox.EventQuery{})
 	r.must(err)
 	if got := ids(page.Events); !slices.Equal(got, []string{"new"}) {
 		t.Errorf("events after a month: %v", got)

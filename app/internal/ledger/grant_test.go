@@ -206,7 +206,7 @@ func TestA8_NoSecret(t *testing.T) {
 	r.must(err)
 	all, err := r.Credentials(r.ctx(), "")
 	r.must(err)
-	events, err := r.Events(r.ctx(), ledger.EventQuery{})
+	events, err := r.Events(r.ctx(), sandbox.EventQuery{})
 	r.must(err)
 	said, err := json.Marshal([]any{made, found, opened, all, events, r.export(ledger.TableOrders, ledger.TableEntries)})
 	r.must(err)

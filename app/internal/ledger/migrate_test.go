@@ -55,7 +55,7 @@ func TestOldVersions(t *testing.T) {
 			if got := string(r.All("box")["b1"]); got != `{"n":1}` {
 				t.Errorf("record: %s", got)
 			}
-			if page, err := r.Events(r.ctx(), ledger.EventQuery{}); err != nil || len(page.Events) != 1 || page.Events[0].Data["code"] != "budget_exceeded" {
+			if page, err := r.Events(r.ctx(), sandbox.EventQuery{}); err != nil || len(page.Events) != 1 || page.Events[0].Data["code"] != "budget_exceeded" {
 				t.Errorf("events: %+v, %v", page, err)
 			}
 			found, err := r.Look(r.ctx(), keyed(order("x", g.ID, 1), "key", "h1"))

@@ -176,26 +176,8 @@ func running(ctx context.Context, q querier, grant string) (n int, err error) {
 	return n, err
 }
 
-// An OrderQuery asks for orders. Empty fields are all of them.
-type OrderQuery struct {
-	Grant   string
-	Profile string
-	State   sandbox.OrderState
-	Open    bool      // only those that money is held for
-	Since   time.Time // asked for at or after
-	Until   time.Time // asked for before
-	Limit   int       // of a page: 100 if it is 0, 1000 at most
-	After   string    // the Next of the page before
-}
-
-// An OrderPage is a part of the orders that a query asks for, the newest first.
-type OrderPage struct {
-	Orders []sandbox.Order `json:"orders"`
-	Next   string          `json:"next,omitempty"` // of the page after; "": there is none
-}
-
 // Orders returns a page of orders.
-func (l *Ledger) Orders(ctx context.Context, ask OrderQuery) (OrderPage, error) {
+func (l *Ledger) Orders(ctx context.Context, ask sandbox.OrderQuery) (sandbox.OrderPage, error) {
 	var f filter
 	f.equal("grant_id", ask.Grant)
 	f.equal("profile", ask.Profile)
@@ -206,15 +188,15 @@ func (l *Ledger) Orders(ctx context.Context, ask OrderQuery) (OrderPage, error) 
 		f.add(isOpen)
 	}
 	f.between("asked_at", ask.Since, ask.Until)
-	if ask.After != "" {
-		at, id, err := parsePlace(ask.After)
+	if ask.Cursor != "" {
+		at, id, err := parsePlace(ask.Cursor)
 		if err != nil {
-			return OrderPage{}, err
+			return sandbox.OrderPage{}, err
 		}
 		f.add("(asked_at, id) < (?, ?)", at, id)
 	}
 	limit := pageSize(ask.Limit, 100, 1000)
-	var page OrderPage
+	var page sandbox.OrderPage
 	err := each(ctx, l.read(), func(rows *sql.Rows) error {
 		o, err := scanOrder(rows)
 		page.Orders = append(page.Orders, o.Order)

@@ -148,7 +148,7 @@ func (r *rig) wantClean() {
 // events are those of a kind, the oldest first, by ID.
 func (r *rig) events(kind sandbox.EventKind) []sandbox.Event {
 	r.t.Helper()
-	page, err := r.Events(r.ctx(), ledger.EventQuery{Kind: kind, Limit: 1000})
+	page, err := r.Events(r.ctx(), sandbox.EventQuery{Kind: kind, Limit: 1000})
 	r.must(err)
 	out := page.Events
 	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
