@@ -30,19 +30,11 @@ func (t Tone) rank() int {
 	return slices.Index([]Tone{ToneMuted, ToneGood, ToneWarn, ToneBad}, t)
 }
 
-// The states of an entry in the file of a host.
-const (
-	entryAsWritten = "as-written"
-	entryEdited    = "edited"
-	entryGone      = "gone"
-	entryForeign   = "foreign"
-	entryUnread    = "unread"
-	entryByHost    = "by-host"
-)
-
 // Told is a text of the engine's in the language of tx, which must have the part
 // that it is in.
-func Told(tx assets.Texts, t control.Text) string { return Visible(tx.Get(t.Key, t.Args...)) }
+func Told(tx assets.Texts, t control.Text) string {
+	return Visible(strings.NewReplacer("\r", "", "\n", " ").Replace(tx.Get(t.Key, t.Args...)))
+}
 
 // HostWord is how a host is, in a word or two: the worst of what is known.
 func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
@@ -65,7 +57,7 @@ func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
 func EntryWord(tx assets.Texts, e control.HostEntry) (string, Tone) {
 	tone := entryTone(e)
 	switch {
-	case (e.State == entryAsWritten || e.State == entryByHost) && len(e.Lost) > 0:
+	case (e.State == control.EntryAsWritten || e.State == control.EntryByHost) && len(e.Lost) > 0:
 		return tx.Get("window.hosts.state.lost"), tone
 	case tx.Has("window.hosts.state." + e.State):
 		return tx.Get("window.hosts.state." + e.State), tone
@@ -75,12 +67,12 @@ func EntryWord(tx assets.Texts, e control.HostEntry) (string, Tone) {
 
 func entryTone(e control.HostEntry) Tone {
 	switch e.State {
-	case entryAsWritten, entryByHost:
+	case control.EntryAsWritten, control.EntryByHost:
 		if len(e.Lost) > 0 {
 			return ToneWarn
 		}
 		return ToneGood
-	case entryGone, entryUnread:
+	case control.EntryGone, control.EntryUnread:
 		return ToneBad
 	}
 	return ToneWarn
@@ -92,7 +84,7 @@ func worst(h control.Host) control.HostEntry {
 }
 
 // ours reports whether e is an entry that we wrote, though it may be gone.
-func ours(e control.HostEntry) bool { return e.State != entryForeign }
+func ours(e control.HostEntry) bool { return e.State != control.EntryForeign }
 
 // writable reports whether a host has a file here that an entry can go to.
 func writable(h control.Host) bool { return len(h.Scopes) > 0 }
@@ -105,13 +97,13 @@ func EntryTrouble(tx assets.Texts, h control.Host, e control.HostEntry) []string
 		out = append(out, Visible(tx.Get("window.hosts.trouble."+key, append(args, "title", h.Title, "file", e.File)...)))
 	}
 	switch e.State {
-	case entryEdited:
+	case control.EntryEdited:
 		say("edited", "fields", strings.Join(e.Fields, ", "))
-	case entryGone:
+	case control.EntryGone:
 		say("gone")
-	case entryForeign:
+	case control.EntryForeign:
 		say("foreign", "name", e.Name)
-	case entryUnread:
+	case control.EntryUnread:
 		if e.Problem != nil {
 			out = append(out, Told(tx, *e.Problem))
 		}
@@ -216,20 +208,20 @@ func EntryActions(tx assets.Texts, h control.Host, e control.HostEntry) []HostAc
 	switch {
 	case h.Managed != nil:
 		update.Why = tx.Get("window.hosts.why.managed")
-	case e.State == entryUnread:
+	case e.State == control.EntryUnread:
 		update.Why = tx.Get("window.hosts.why.unread")
 	}
-	update.Usual = update.Why == "" && (e.State == entryEdited || e.State == entryGone)
+	update.Usual = update.Why == "" && (e.State == control.EntryEdited || e.State == control.EntryGone)
 	switch e.State {
-	case entryGone:
+	case control.EntryGone:
 		update.Label = tx.Get("window.hosts.act.again")
-	case entryForeign:
+	case control.EntryForeign:
 		update.Label = tx.Get("window.hosts.act.take")
 	}
 	undo := act(HostUndo, when(e.Undo, "no-undo"))
 	remove := act(HostRemove, when(ours(e), "foreign"))
 	remove.Danger = true
-	if e.State == entryGone {
+	if e.State == control.EntryGone {
 		remove.Label = tx.Get("window.hosts.act.forget")
 	}
 	return []HostAction{update, undo, remove, act(HostFolder, when(e.File != "", "no-file")), act(HostBind, when(e.Connection != "", "no-connection"))}
@@ -351,15 +343,15 @@ func ChangeDoes(tx assets.Texts, title string, c control.HostChange, done bool) 
 	if len(c.Argv) > 0 {
 		action = "argv"
 	}
-	if action == "unchanged" {
-		action = "none"
-	}
 	return Visible(tx.Get(key+action, "title", title, "file", c.File, "command", strings.Join(c.Argv, " ")))
 }
 
+// unchanged is the action of a change that there is nothing to do for.
+const unchanged = "unchanged"
+
 // Changes reports whether a result changes anything.
 func Changes(r control.HostResult) bool {
-	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != "none" && c.Action != "unchanged" })
+	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != unchanged })
 }
 
 // FindingTone is how what a check found is to look.
