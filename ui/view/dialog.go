@@ -1,0 +1,95 @@
+package view
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+)
+
+// A Dialog is in front of a window, until an action or Escape ends it.
+type Dialog struct {
+	env     Env
+	pop     *widget.PopUp
+	buttons []*Button
+	ended   func()
+	done    bool
+}
+
+// A body is what a dialog shows. By it [Escape] knows a dialog of ours among what
+// lies over a window.
+type body struct {
+	*fyne.Container
+	dialog *Dialog
+}
+
+// NewDialog shows a dialog. Each action ends it first. Its last button, which
+// does nothing but end it, has the label no. ended may be nil: it is called when
+// it ends in any way, before the action.
+func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ended func(), actions ...Action) *Dialog {
+	d := &Dialog{env: env, ended: ended}
+	row := container.NewHBox(layout.NewSpacer())
+	for _, a := range append([]Action{{Label: no}}, actions...) {
+		do := a.Do
+		a.Do = func() {
+			d.Close()
+			if do != nil {
+				do()
+			}
+		}
+		b := a.button()
+		d.buttons = append(d.buttons, b)
+		row.Add(b)
+	}
+	room := canvas.NewRectangle(color.Transparent)
+	room.SetMinSize(fyne.NewSize(min(lineWidth, env.Window.Canvas().Size().Width*0.8), 0))
+	box := container.NewBorder(container.NewVBox(room, Heading(title)), row, nil, nil, content)
+	d.pop = widget.NewModalPopUp(&body{container.NewPadded(box), d}, env.Window.Canvas())
+	d.pop.Show()
+	return d
+}
+
+// Close ends the dialog.
+func (d *Dialog) Close() {
+	if d.done {
+		return
+	}
+	d.done = true
+	d.pop.Hide()
+	if d.ended != nil {
+		d.ended()
+	}
+}
+
+// Resize gives the dialog a size, if it fits.
+func (d *Dialog) Resize(size fyne.Size) {
+	room := d.env.Window.Canvas().Size()
+	d.pop.Resize(fyne.NewSize(min(size.Width, room.Width-16), min(size.Height, room.Height-16)))
+}
+
+// Escape ends the dialog of ours that is in front of all else, if there is one.
+func Escape(c fyne.Canvas) bool {
+	if pop, ok := c.Overlays().Top().(*widget.PopUp); ok {
+		if b, ok := pop.Content.(*body); ok {
+			b.dialog.Close()
+			return true
+		}
+	}
+	return false
+}
+
+// Confirm asks before something is done. Escape is no, and so is what has the
+// focus where there is danger.
+func Confirm(env Env, title, text, verb string, danger bool, do func()) {
+	l := widget.NewLabel(text)
+	l.Wrapping = fyne.TextWrapWord
+	d := NewDialog(env, title, l, env.Texts.Get("window.cancel"), nil, Action{Label: verb, Do: do, Danger: danger, Primary: !danger})
+	focus := d.buttons[1]
+	if danger {
+		focus = d.buttons[0]
+	}
+	env.Window.Canvas().Focus(focus)
+}
