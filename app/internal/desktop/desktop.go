@@ -1,4 +1,5 @@
-// Package desktop asks the session of this user what its desktop can show.
+// Package desktop asks the session of this user what its desktop can show, and has
+// it start our tray at login.
 package desktop
 
 import "errors"
