@@ -87,7 +87,9 @@ type HostEntry struct {
 	Name       string    `json:"name"`
 	Scope      string    `json:"scope"`
 	File       string    `json:"file"`
-	State      string    `json:"state"` // one of those below
+	Project    string    `json:"project,omitempty"` // the folder that it is for, as an order takes it
+	Backup     string    `json:"backup,omitempty"`  // the file before our last change, if it is kept
+	State      string    `json:"state"`             // one of those below
 	Fields     []string  `json:"changed_fields,omitempty"`
 	Lost       []string  `json:"lost_entries,omitempty"`
 	Connection string    `json:"connection,omitempty"`
