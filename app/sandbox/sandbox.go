@@ -62,10 +62,11 @@ type Sandbox struct {
 	Current    bool          `json:"current,omitempty"` // of the lease that asks
 	Idle       time.Duration `json:"idle,omitempty"`    // silence after which the cloud suspends it; 0 is never
 	StartedAt  time.Time     `json:"started_at,omitzero"`
-	EndsAt     time.Time     `json:"ends_at,omitzero"`  // at the latest
-	UsedAt     time.Time     `json:"used_at,omitzero"`  // when a call of ours last moved bytes
-	Running    int           `json:"running,omitempty"` // calls in it now
-	EndedAt    time.Time     `json:"ended_at,omitzero"` // zero while it lives
+	EndsAt     time.Time     `json:"ends_at,omitzero"`          // at the latest
+	Extendable time.Time     `json:"extendable_until,omitzero"` // its end was brought forward, and can be put off until then; zero: it can't
+	UsedAt     time.Time     `json:"used_at,omitzero"`          // when a call of ours last moved bytes
+	Running    int           `json:"running,omitempty"`         // calls in it now
+	EndedAt    time.Time     `json:"ended_at,omitzero"`         // zero while it lives
 	EndReason  EndReason     `json:"end_reason,omitempty"`
 	EndText    string        `json:"end_text,omitempty"` // the cloud's words for it
 	Grant      string        `json:"grant,omitempty"`    // who pays
@@ -187,7 +188,8 @@ type Snapshot struct {
 	Sandboxes []Sandbox   `json:"sandboxes"`
 	Leases    []LeaseInfo `json:"leases"`
 	Profiles  []Reach     `json:"profiles"`
-	Paused    bool        `json:"paused,omitempty"` // requests for new sandboxes are refused
+	Paused    bool        `json:"paused,omitempty"`   // requests for new sandboxes are refused
+	Settings  uint64      `json:"settings,omitempty"` // another number each time that the owner has set something
 }
 
 // A LeaseInfo is a lease as others see it.

@@ -163,6 +163,9 @@ func (b *box) noun() sandbox.Sandbox {
 		s.StartedAt = b.AskedAt
 	}
 	if !b.RemoveAt.IsZero() && b.RemoveAt.Before(s.EndsAt) {
+		if s.State.Alive() && b.Ending == "" {
+			s.Extendable = s.EndsAt
+		}
 		s.EndsAt = b.RemoveAt
 	}
 	return s

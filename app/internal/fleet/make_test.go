@@ -255,14 +255,24 @@ func TestRemoval(t *testing.T) {
 		if s := r.box(id); !s.State.Alive() {
 			t.Errorf("it is %s for having been told to end a year ago", s.State)
 		}
-		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, at); err != nil || !s.EndsAt.Equal(at) {
+		last := r.box(id).EndsAt
+		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, at); err != nil || !s.EndsAt.Equal(at) || !s.Extendable.Equal(last) {
 			t.Errorf("earlier: %+v, %v", s, err)
+		}
+		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, last); err != nil || !s.EndsAt.Equal(last) || !s.Extendable.IsZero() {
+			t.Errorf("as late as can be: %+v, %v", s, err)
+		}
+		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, at); err != nil || !s.EndsAt.Equal(at) {
+			t.Errorf("earlier again: %+v, %v", s, err)
 		}
 		r.clock.Advance(9 * time.Minute)
 		if s := r.box(id); s.EndReason != "" {
 			t.Errorf("it ended too early: %s", s.EndReason)
 		}
 		r.turn("it ends", 2*time.Minute, func() bool { return r.box(id).EndReason == sandbox.EndRemoval })
+		if s := r.box(id); !s.Extendable.IsZero() {
+			t.Errorf("ended, it can go on until %s", s.Extendable)
+		}
 		id = r.must("a", "echo").exit.Sandbox
 		now := r.clock.Now()
 		if s, err := r.fleet.ScheduleRemoval(t.Context(), id, now.Add(-2*time.Second)); err != nil || s.EndsAt.Before(now) {
