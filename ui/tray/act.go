@@ -8,6 +8,7 @@ import (
 
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/start"
 )
 
 // act does what a click asks for. What takes time is done elsewhere, and comes
@@ -121,12 +122,9 @@ func (t *tray) nameOf(id string) string {
 
 // terminal opens a terminal in which our command line does something.
 func (t *tray) terminal(a ui.Action, label string, args ...string) {
-	argv, err := terminalCommand(thisSystem(), append([]string{t.cfg.Program}, args...))
-	if errors.Is(err, errNoTerminal) {
+	err := start.Terminal(append([]string{t.cfg.Program}, args...))
+	if errors.Is(err, start.ErrNoTerminal) {
 		err = errors.New(t.tx.Get("tray.no-terminal", "command", "arenero "+strings.Join(args, " ")))
-	}
-	if err == nil {
-		err = start(argv)
 	}
 	switch {
 	case err == nil:
@@ -142,9 +140,9 @@ func (t *tray) terminal(a ui.Action, label string, args ...string) {
 func (t *tray) copy(ctx context.Context, a ui.Action) {
 	t.hide(string(a.Verb) + "/" + a.Subject)
 	go func() {
-		err := clip(ctx, thisSystem(), a.Subject)
+		err := start.Copy(ctx, a.Subject)
 		t.post(ctx, func() {
-			if errors.Is(err, errNoClipboard) {
+			if errors.Is(err, start.ErrNoClipboard) {
 				err = errors.New(t.tx.Get("tray.no-clipboard", "id", a.Subject))
 			}
 			if err != nil {
@@ -182,8 +180,8 @@ func (t *tray) connect(ctx context.Context, a ui.Action) {
 // open shows the window, which sees to it that there is one alone.
 func (t *tray) open(context.Context) {
 	a := ui.Action{Verb: ui.Open}
-	err := OpenWindow(t.cfg.Window)
-	if errors.Is(err, ErrNoWindow) {
+	err := start.Window(t.cfg.Window)
+	if errors.Is(err, start.ErrNoWindow) {
 		err = errors.New(t.tx.Get("tray.no-window"))
 	}
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/start"
 	"github.com/arenero/arenero/ui/tray"
 )
 
@@ -53,7 +54,7 @@ func (c *trayCommand) Run() error {
 	}
 	lock, err := alone()
 	if errors.Is(err, filelock.ErrTaken) {
-		if tray.OpenWindow(window) != nil {
+		if start.Window(window) != nil {
 			fmt.Println(say("cli.tray.runs"))
 		}
 		return nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tray
+package start
 
 import "syscall"
 

@@ -1,4 +1,6 @@
-package tray
+// Package start starts other programs for the tray and the windows: a terminal,
+// one that copies, and the program with the windows.
+package start
 
 import (
 	"context"
@@ -21,13 +23,12 @@ type system struct {
 
 func thisSystem() system { return system{runtime.GOOS, os.Getenv, exec.LookPath} }
 
+// What there is no program for.
 var (
-	errNoTerminal  = errors.New("no terminal program")
-	errNoClipboard = errors.New("no program that copies")
+	ErrNoTerminal  = errors.New("no terminal program")
+	ErrNoClipboard = errors.New("no program that copies")
+	ErrNoWindow    = errors.New("the program with the windows is not there")
 )
-
-// ErrNoWindow means that the program with the windows is not installed.
-var ErrNoWindow = errors.New("the program with the windows is not there")
 
 // terminals are those that Linux desktops have, with what goes in front of a
 // command. What the user or the distribution has chosen goes first.
@@ -48,6 +49,15 @@ var terminals = []struct {
 	{"foot", nil},
 	{"wezterm", []string{"start", "--"}},
 	{"xterm", []string{"-e"}},
+}
+
+// Terminal opens a terminal with argv in it.
+func Terminal(argv []string) error {
+	line, err := terminalCommand(thisSystem(), argv)
+	if err != nil {
+		return err
+	}
+	return Program(line)
 }
 
 // terminalCommand is a command line that opens a terminal with argv in it.
@@ -75,7 +85,7 @@ func terminalCommand(s system, argv []string) ([]string, error) {
 			return append(append([]string{path}, t.args...), argv...), nil
 		}
 	}
-	return nil, errNoTerminal
+	return nil, ErrNoTerminal
 }
 
 // clipCommand is a command line that copies what comes in.
@@ -96,12 +106,12 @@ func clipCommand(s system) ([]string, error) {
 			return append([]string{path}, c[1:]...), nil
 		}
 	}
-	return nil, errNoClipboard
+	return nil, ErrNoClipboard
 }
 
-// clip copies a text.
-func clip(ctx context.Context, s system, text string) error {
-	argv, err := clipCommand(s)
+// Copy puts a text on the clipboard.
+func Copy(ctx context.Context, text string) error {
+	argv, err := clipCommand(thisSystem())
 	if err != nil {
 		return err
 	}
@@ -113,20 +123,20 @@ func clip(ctx context.Context, s system, text string) error {
 	return nil
 }
 
-// OpenWindow starts the program with the windows, which shows those that are
-// open already if it runs.
-func OpenWindow(program string) error {
+// Window starts the program with the windows, which shows those that are open
+// already if it runs.
+func Window(program string, args ...string) error {
 	if program == "" {
 		return ErrNoWindow
 	}
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		return ErrNoWindow
 	}
-	return start([]string{program})
+	return Program(append([]string{program}, args...))
 }
 
-// start starts a program that outlives this one.
-func start(argv []string) error {
+// Program starts a program that outlives this one.
+func Program(argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {

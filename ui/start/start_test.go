@@ -1,4 +1,4 @@
-package tray
+package start
 
 import (
 	"errors"
@@ -45,7 +45,7 @@ func TestTerminalCommand(t *testing.T) {
 			}
 		})
 	}
-	if got, err := terminalCommand(having("linux", nil, nil), argv); !errors.Is(err, errNoTerminal) {
+	if got, err := terminalCommand(having("linux", nil, nil), argv); !errors.Is(err, ErrNoTerminal) {
 		t.Errorf("without a terminal: %q, %v", got, err)
 	}
 	// A name that a shell and AppleScript could both misread comes through.
@@ -73,23 +73,23 @@ func TestClipCommand(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, err := clipCommand(having(tt.goos, tt.programs, tt.env))
-		if strings.Join(got, " ") != tt.want || tt.want == "" != errors.Is(err, errNoClipboard) {
+		if strings.Join(got, " ") != tt.want || tt.want == "" != errors.Is(err, ErrNoClipboard) {
 			t.Errorf("clipCommand(%s, %v, %v) = %q, %v", tt.goos, tt.programs, tt.env, got, err)
 		}
 	}
 }
 
-func TestOpenWindow(t *testing.T) {
+func TestWindow(t *testing.T) {
 	for _, program := range []string{"", filepath.Join(t.TempDir(), "none")} {
-		if err := OpenWindow(program); !errors.Is(err, ErrNoWindow) {
-			t.Errorf("OpenWindow(%q) = %v", program, err)
+		if err := Window(program); !errors.Is(err, ErrNoWindow) {
+			t.Errorf("Window(%q) = %v", program, err)
 		}
 	}
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := OpenWindow(plain); err == nil || errors.Is(err, ErrNoWindow) {
+	if err := Window(plain); err == nil || errors.Is(err, ErrNoWindow) {
 		t.Errorf("of a file that is no program: %v", err)
 	}
 }
