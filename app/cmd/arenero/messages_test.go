@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/ui"
 )
 
 // A said is a text of a program's source that may come before a person: "\x00"
@@ -256,28 +257,11 @@ func TestMessagesAreKnown(t *testing.T) {
 				if unheard.MatchString(name) {
 					continue
 				}
-				translateAll(strings.ReplaceAll(s.text, "\x00", "0"), func(part string) {
+				ui.TranslateAll(texts(), strings.ReplaceAll(s.text, "\x00", "0"), func(part string) {
 					if words.MatchString(part) {
 						t.Errorf("%s:%d says %q, which no msg.* of assets/translation/messages.en.json has", name, s.at.Line, part)
 					}
 				})
-			}
-		}
-	})
-}
-
-// TestMessagesAreApart holds that no message is taken for another.
-func TestMessagesAreApart(t *testing.T) {
-	in(t, assets.Spanish, func(t *testing.T) {
-		english := assets.Load(assets.English, messageTexts)
-		for _, m := range sayings() {
-			args := []string{}
-			for _, h := range m.holes {
-				args = append(args, h, "0")
-			}
-			got, ok := known(english.Get(m.key, args...))
-			if want := say(m.key, args...); !ok || got != want {
-				t.Errorf("%s comes out as %q, want %q", m.key, got, want)
 			}
 		}
 	})

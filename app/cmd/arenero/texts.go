@@ -7,10 +7,11 @@ import (
 	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/internal/hostconf"
 	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/ui"
 )
 
 // parts are the files of assets/translation that this program shows texts of.
-var parts = []string{"help", "cli", messageTexts, "verbs", "profiles", "money", hostconf.Texts, app.DoctorTexts, app.KeychainTexts}
+var parts = []string{"help", "cli", ui.MessageTexts, "verbs", "profiles", "money", hostconf.Texts, app.DoctorTexts, ui.KeychainTexts}
 
 // texts are all of ours, in the language of the user. Tests set others.
 var texts = sync.OnceValue(func() assets.Texts { return assets.Load(language(), parts...) })

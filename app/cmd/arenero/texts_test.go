@@ -12,6 +12,7 @@ import (
 
 	"github.com/arenero/arenero/app/internal/hostconf"
 	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/ui"
 )
 
 // literals are the strings in the source of some folders, and in which file
@@ -64,7 +65,7 @@ func TestKeysAreThere(t *testing.T) {
 				}
 			}
 			for _, key := range keys {
-				if strings.HasPrefix(key, messagePrefix) || strings.HasPrefix(key, helpTexts+".") || key == helpTexts || slices.Contains(shared, key) {
+				if strings.HasPrefix(key, "msg.") || strings.HasPrefix(key, "explain.") || strings.HasPrefix(key, helpTexts+".") || key == helpTexts || slices.Contains(shared, key) {
 					continue // other tests see to those
 				}
 				if !isSaid(said, key) && !isSaid(said, strings.TrimPrefix(key, "verb.")) {
@@ -114,7 +115,7 @@ func TestMistakesAreKnown(t *testing.T) {
 			for _, ours := range spoken() { // which is in the language of the user at once
 				what = strings.TrimSuffix(what, ours)
 			}
-			translateAll(what, func(part string) {
+			ui.TranslateAll(texts(), what, func(part string) {
 				if part != "" && !strings.HasPrefix(part, "-") && !strings.HasPrefix(part, "<") {
 					t.Errorf("%q is told as %q, of which %q is not known", line, err, part)
 				}
