@@ -31,9 +31,14 @@ func (t Tone) rank() int {
 }
 
 // Told is a text of the engine's in the language of tx, which must have the part
-// that it is in.
+// that it is in. One that is no key is put into that language as far as it is
+// known.
 func Told(tx assets.Texts, t control.Text) string {
-	return Visible(strings.NewReplacer("\r", "", "\n", " ").Replace(tx.Get(t.Key, t.Args...)))
+	text := tx.Get(t.Key, t.Args...)
+	if !tx.Has(t.Key) {
+		text = InLanguage(tx, text)
+	}
+	return Visible(strings.NewReplacer("\r", "", "\n", " ").Replace(text))
 }
 
 // HostWord is how a host is, in a word or two: the worst of what is known.
@@ -42,7 +47,7 @@ func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
 	case h.Managed != nil:
 		return tx.Get("window.hosts.state.managed"), ToneWarn
 	case len(h.Entries) > 0:
-		return EntryWord(tx, worst(h))
+		return HostEntryWord(tx, worst(h))
 	case h.Lacks != nil:
 		return tx.Get("window.hosts.state.lacks"), ToneWarn
 	case !writable(h):
@@ -53,8 +58,8 @@ func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
 	return tx.Get("window.hosts.state.none"), ToneMuted
 }
 
-// EntryWord is how an entry is, in a word or two.
-func EntryWord(tx assets.Texts, e control.HostEntry) (string, Tone) {
+// HostEntryWord is how an entry is, in a word or two.
+func HostEntryWord(tx assets.Texts, e control.HostEntry) (string, Tone) {
 	tone := entryTone(e)
 	switch {
 	case (e.State == control.EntryAsWritten || e.State == control.EntryByHost) && len(e.Lost) > 0:
@@ -83,15 +88,12 @@ func worst(h control.Host) control.HostEntry {
 	return slices.MaxFunc(h.Entries, func(a, b control.HostEntry) int { return entryTone(a).rank() - entryTone(b).rank() })
 }
 
-// ours reports whether e is an entry that we wrote, though it may be gone.
-func ours(e control.HostEntry) bool { return e.State != control.EntryForeign }
-
 // writable reports whether a host has a file here that an entry can go to.
 func writable(h control.Host) bool { return len(h.Scopes) > 0 }
 
-// EntryTrouble is what is wrong with an entry, and what to do about it; none of
+// HostEntryTrouble is what is wrong with an entry, and what to do about it; none of
 // one that is as it should be.
-func EntryTrouble(tx assets.Texts, h control.Host, e control.HostEntry) []string {
+func HostEntryTrouble(tx assets.Texts, h control.Host, e control.HostEntry) []string {
 	var out []string
 	say := func(key string, args ...string) {
 		out = append(out, Visible(tx.Get("window.hosts.trouble."+key, append(args, "title", h.Title, "file", e.File)...)))
@@ -109,11 +111,45 @@ func EntryTrouble(tx assets.Texts, h control.Host, e control.HostEntry) []string
 		}
 		say("unread")
 	}
-	if len(e.Lost) > 0 {
+	switch {
+	case len(e.Lost) > 0 && e.Backup != "":
+		say("lost.backup", "names", strings.Join(e.Lost, ", "), "backup", e.Backup)
+	case len(e.Lost) > 0:
 		say("lost", "names", strings.Join(e.Lost, ", "))
 	}
 	return out
 }
+
+// A HostFact is something known about what is shown.
+type HostFact struct {
+	Label, Text string
+	Mono        bool // it is a path, or another thing to copy
+}
+
+// HostEntryFacts is what an entry says.
+func HostEntryFacts(tx assets.Texts, e control.HostEntry) []HostFact {
+	var out []HostFact
+	add := func(key, text string, mono bool) {
+		if text != "" {
+			out = append(out, HostFact{tx.Get("window.hosts.fact." + key), Visible(text), mono})
+		}
+	}
+	add("file", e.File, true)
+	add("project", e.Project, true)
+	if e.Connection != "" {
+		add("place", PlaceName(tx, e.Profile), false)
+		add("tools", ToolsetNames(tx, e.Toolsets), false)
+		add("token", cmp.Or(e.Grant, tx.Get("window.hosts.token.owner")), false)
+	}
+	add("address", e.HTTP, true)
+	if e.Name != defaultEntry {
+		add("name", e.Name, true)
+	}
+	return out
+}
+
+// defaultEntry is the name of an entry that was given no other.
+const defaultEntry = "arenero"
 
 // HostNotes is what else there is to know of a host before anything is done to
 // it, what stands in the way first.
@@ -169,62 +205,64 @@ type HostAction struct {
 
 // HostActions are what can be done about a host as a whole.
 func HostActions(tx assets.Texts, h control.Host) []HostAction {
-	act := func(v HostVerb, why string) HostAction {
-		return HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v)), Why: why}
+	act := func(v HostVerb) HostAction {
+		return HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v))}
 	}
-	why := ""
+	connect := act(HostConnect)
 	switch {
 	case !writable(h):
-		why = tx.Get("window.hosts.why.by-hand")
+		connect.Why = tx.Get("window.hosts.why.by-hand")
 	case h.Managed != nil:
-		why = tx.Get("window.hosts.why.managed")
+		connect.Why = tx.Get("window.hosts.why.managed")
 	case h.Lacks != nil:
-		why = tx.Get("window.hosts.why.lacks")
+		connect.Why = tx.Get("window.hosts.why.lacks")
 	}
-	connect := act(HostConnect, why)
+	connect.Usual = connect.Why == "" && h.Installed && len(h.Entries) == 0
+	out := []HostAction{connect}
 	if len(h.Entries) > 0 {
-		connect.Label = tx.Get("window.hosts.act.connect-more")
+		out[0].Label = tx.Get("window.hosts.act.connect-more")
+		out = append(out, act(HostCheck))
 	}
-	connect.Usual = why == "" && h.Installed && len(h.Entries) == 0
-	check := act(HostCheck, "")
-	if len(h.Entries) == 0 {
-		check.Why = tx.Get("window.hosts.why.none")
-	}
-	return []HostAction{connect, check, act(HostPrint, "")}
+	return append(out, act(HostPrint))
 }
 
-// EntryActions are what can be done about one entry of a host.
-func EntryActions(tx assets.Texts, h control.Host, e control.HostEntry) []HostAction {
-	act := func(v HostVerb, why string) HostAction {
-		return HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v)), Why: why}
-	}
-	when := func(ok bool, key string) string {
-		if ok {
-			return ""
+// HostEntryActions are what can be done about one entry of a host.
+func HostEntryActions(tx assets.Texts, h control.Host, e control.HostEntry) []HostAction {
+	var out []HostAction
+	act := func(v HostVerb, when bool) {
+		if when {
+			out = append(out, HostAction{Verb: v, Label: tx.Get("window.hosts.act." + string(v))})
 		}
-		return tx.Get("window.hosts.why." + key)
 	}
-	update := act(HostUpdate, "")
-	switch {
-	case h.Managed != nil:
-		update.Why = tx.Get("window.hosts.why.managed")
-	case e.State == control.EntryUnread:
-		update.Why = tx.Get("window.hosts.why.unread")
+	act(HostUpdate, e.State != control.EntryByHost && writable(h))
+	act(HostUndo, e.Undo)
+	act(HostRemove, e.State != control.EntryForeign)
+	act(HostBind, e.Connection != "")
+	act(HostFolder, e.File != "")
+	for i := range out {
+		switch a := &out[i]; a.Verb {
+		case HostUpdate:
+			switch {
+			case h.Managed != nil:
+				a.Why = tx.Get("window.hosts.why.managed")
+			case e.State == control.EntryUnread:
+				a.Why = tx.Get("window.hosts.why.unread")
+			}
+			switch e.State {
+			case control.EntryGone:
+				a.Label = tx.Get("window.hosts.act.again")
+			case control.EntryForeign:
+				a.Label = tx.Get("window.hosts.act.take")
+			}
+			a.Usual = a.Why == "" && (e.State == control.EntryEdited || e.State == control.EntryGone)
+		case HostRemove:
+			a.Danger = true
+			if e.State == control.EntryGone {
+				a.Label = tx.Get("window.hosts.act.forget")
+			}
+		}
 	}
-	update.Usual = update.Why == "" && (e.State == control.EntryEdited || e.State == control.EntryGone)
-	switch e.State {
-	case control.EntryGone:
-		update.Label = tx.Get("window.hosts.act.again")
-	case control.EntryForeign:
-		update.Label = tx.Get("window.hosts.act.take")
-	}
-	undo := act(HostUndo, when(e.Undo, "no-undo"))
-	remove := act(HostRemove, when(ours(e), "foreign"))
-	remove.Danger = true
-	if e.State == control.EntryGone {
-		remove.Label = tx.Get("window.hosts.act.forget")
-	}
-	return []HostAction{update, undo, remove, act(HostFolder, when(e.File != "", "no-file")), act(HostBind, when(e.Connection != "", "no-connection"))}
+	return out
 }
 
 // SortHosts puts what is connected first, what is here next, and the rest last;
@@ -309,6 +347,11 @@ type DiffLook struct {
 	Bold bool
 }
 
+// HostEntryKey tells an entry from the others of its host.
+func HostEntryKey(e control.HostEntry) string {
+	return strings.Join([]string{e.Scope, e.File, e.Project, e.Name}, "\x00")
+}
+
 // DiffLooks are the lines of a difference with the signs that people know them
 // by, so that they can be told apart without colours too.
 func DiffLooks(lines []control.DiffLine) []DiffLook {
@@ -333,8 +376,8 @@ func DiffLooks(lines []control.DiffLine) []DiffLook {
 	return out
 }
 
-// ChangeDoes is what a change comes to, in a sentence. After it, done is true.
-func ChangeDoes(tx assets.Texts, title string, c control.HostChange, done bool) string {
+// HostChangeDoes is what a change comes to, in a sentence. After it, done is true.
+func HostChangeDoes(tx assets.Texts, title string, c control.HostChange, done bool) string {
 	key := "window.hosts.would."
 	if done {
 		key = "window.hosts.did."
@@ -349,8 +392,8 @@ func ChangeDoes(tx assets.Texts, title string, c control.HostChange, done bool) 
 // unchanged is the action of a change that there is nothing to do for.
 const unchanged = "unchanged"
 
-// Changes reports whether a result changes anything.
-func Changes(r control.HostResult) bool {
+// HostChanges reports whether a result changes anything.
+func HostChanges(r control.HostResult) bool {
 	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != unchanged })
 }
 
