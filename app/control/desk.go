@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -21,7 +22,8 @@ type Desk interface {
 	CheckHost(ctx context.Context, host string, emit func(Finding) error) error
 
 	Preferences(ctx context.Context, none struct{}) (Preferences, error)
-	// EditPreferences changes what is not nil.
+	// EditPreferences changes what is not nil. The next snapshot has another
+	// number of Settings, for those who go by the language or the notices.
 	EditPreferences(ctx context.Context, e PreferencesEdit) (Preferences, error)
 	// Pause has requests for new sandboxes refused until it is taken back. What
 	// lives goes on.
@@ -119,6 +121,26 @@ const (
 	HostUndo    = "undo" // take back our last change of the file
 )
 
+// HostUnchanged is the action of a change that has nothing to do.
+const HostUnchanged = "unchanged"
+
+// DetailText is the key among the details of an error of the [Text] that says
+// what is wrong, where there is one: see [TextOf].
+const DetailText = "text"
+
+// TextOf is what an error about a host says, for people who read no English.
+func TextOf(err error) (t Text, ok bool) {
+	e := sandbox.ToError(err)
+	if e == nil || e.Details[DetailText] == nil {
+		return Text{}, false
+	}
+	raw, err := json.Marshal(e.Details[DetailText]) // by now it may have been on the wire
+	if err != nil || json.Unmarshal(raw, &t) != nil || t.Key == "" {
+		return Text{}, false
+	}
+	return t, true
+}
+
 // A HostOrder asks for something to be done to a host. What is empty is usual,
 // or as it is.
 type HostOrder struct {
@@ -158,7 +180,7 @@ type HostChange struct {
 // A DiffLine is a line of a difference.
 type DiffLine struct {
 	Kind string `json:"kind"` // "from", "to", "hunk", "added", "deleted", "same"
-	Text string `json:"text"`
+	Text string `json:"text"` // with the sign that it begins with
 }
 
 // A Finding is what a check came to.
@@ -167,6 +189,8 @@ type Finding struct {
 	Level  string        `json:"level"` // "ok", "warn", "fail", "skip"; "" is that it begins
 	What   Text          `json:"what"`
 	Remedy *Text         `json:"remedy,omitempty"`
+	More   []Finding     `json:"more,omitempty"` // what else was found, less bad; of these there is no time
+	File   string        `json:"file,omitempty"` // of a host's entry that it is about
 	Took   time.Duration `json:"took,omitempty"`
 }
 
@@ -180,6 +204,7 @@ type Preferences struct {
 	CanStart       bool    `json:"can_start"` // at login: this system has a place for it
 	Paused         bool    `json:"paused,omitempty"`
 	GuideDone      bool    `json:"guide_done,omitempty"` // the first steps were shown to their end, or left
+	Window         string  `json:"window,omitempty"`     // size of the windows, as their program wrote it: "960x640"
 	Keychain       string  `json:"keychain"`             // "system", "vault" or "memory"
 	Settings       string  `json:"settings_file"`
 	LogFolder      string  `json:"log_folder"`
@@ -201,6 +226,7 @@ type PreferencesEdit struct {
 	Notices        *Notices `json:"notices,omitempty"`
 	StartAtLogin   *bool    `json:"start_at_login,omitempty"`
 	GuideDone      *bool    `json:"guide_done,omitempty"`
+	Window         *string  `json:"window,omitempty"`
 }
 
 // OwnProfiles are the owner's profiles.
@@ -264,6 +290,7 @@ type Importable struct {
 	Imported string      `json:"imported,omitempty"` // name of ours that uses it
 	Move     []byte      `json:"move,omitempty"`
 	Profile  *OwnProfile `json:"profile,omitempty"`
+	NoRegion bool        `json:"no_region,omitempty"` // it has none: Move needs one in its request, and Profile may
 	Warnings []Text      `json:"warnings,omitempty"`
 	Problem  *Text       `json:"problem,omitempty"`
 }
