@@ -35,8 +35,8 @@ const (
 	EndsOn   = "on" // at the end of a day
 )
 
-// endsIn are the lives that a person is offered, in days.
-var endsIn = []int{1, 7, 30, 90, 365}
+// tokenLives are the lives that a person is offered, in days.
+var tokenLives = []int{1, 7, 30, 90, 365}
 
 // TokenEnds are the ways to say when a token ends; fresh is of a new one.
 func TokenEnds(fresh bool) []string {
@@ -44,7 +44,7 @@ func TokenEnds(fresh bool) []string {
 	if !fresh {
 		out = append(out, EndsKept)
 	}
-	for _, days := range endsIn {
+	for _, days := range tokenLives {
 		out = append(out, strconv.Itoa(days))
 	}
 	return append(out, EndsOn)
