@@ -29,6 +29,8 @@ type Config struct {
 	Version  string
 	Build    string
 	Program  string        // "arenero", to start the local cloud with; default this program
+	Bridge   string        // arenero-bridge, for the apps' files; default beside this program
+	Login    login         // starts programs when the user signs in; nil: nothing does
 	IdleExit time.Duration // end after so long with no client and no sandbox; 0 is never
 	Clock    clockwork.Clock
 	Log      *slog.Logger
@@ -147,8 +149,13 @@ func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 		clock: a.cfg.Clock, log: a.cfg.Log.With("part", "cloud"), open: map[string]*cloud{},
 	}
 	a.accounts.open = a.clouds.ofOwner
+	chosen, err := a.connections.file.Read()
+	if err != nil { // whatever needs them says so too
+		a.cfg.Log.Warn("settings can't be read", "err", err)
+	}
 	a.fleet, err = fleet.New(fleet.Config{
-		Open: a.clouds.get, Keeps: a.accounts.knows, Store: store, Secrets: secrets, Meter: a.books, Version: a.cfg.Version, Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
+		Open: a.clouds.get, Keeps: a.accounts.knows, Store: store, Secrets: secrets, Meter: a.books, Version: a.cfg.Version, Paused: chosen.Paused,
+		Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
 	})
 	a.books.fleet = a.fleet
 	return err

@@ -29,6 +29,15 @@ func (d *Doctor) Bundle(ctx context.Context, path string, diagnosis []byte, prog
 	if old, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) && !bytes.HasPrefix(old, []byte("PK")) {
 		return fmt.Errorf("%s is there already, and is no zip file: choose another name", path)
 	}
+	out, err := d.packed(ctx, diagnosis, programs)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, out, 0o600)
+}
+
+// packed is the content of such a file.
+func (d *Doctor) packed(ctx context.Context, diagnosis []byte, programs map[string]string) ([]byte, error) {
 	r := newRedactor(os.Environ())
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -45,7 +54,7 @@ func (d *Doctor) Bundle(ctx context.Context, path string, diagnosis []byte, prog
 		"desktop": os.Getenv("XDG_CURRENT_DESKTOP"), "session": os.Getenv("XDG_SESSION_TYPE"), "lang": os.Getenv("LANG"),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	parts := []struct {
 		name    string
@@ -58,32 +67,32 @@ func (d *Doctor) Bundle(ctx context.Context, path string, diagnosis []byte, prog
 			content []byte
 		}{"settings.json", r.json(text)})
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read settings: %w", err)
+		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	for _, p := range parts {
 		if err := add(p.name, p.content); err != nil {
-			return fmt.Errorf("write bundle: %w", err)
+			return nil, fmt.Errorf("write bundle: %w", err)
 		}
 	}
 	for _, log := range []string{"engine.log", "cloud.log", crashLog} {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		text, err := lastOf(filepath.Join(d.dirs.State, "log", log), bundleLog)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("read log: %w", err)
+			return nil, fmt.Errorf("read log: %w", err)
 		}
 		if err := add(log, []byte(r.text(text))); err != nil {
-			return fmt.Errorf("write bundle: %w", err)
+			return nil, fmt.Errorf("write bundle: %w", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		return fmt.Errorf("write bundle: %w", err)
+		return nil, fmt.Errorf("write bundle: %w", err)
 	}
-	return atomicfile.Write(path, out.Bytes(), 0o600)
+	return out.Bytes(), nil
 }
 
 // lastOf is the end of a file, from the start of a line on: half a secret could

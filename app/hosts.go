@@ -90,6 +90,7 @@ type HostEntry struct {
 	HTTP     string // the entry has this address in place of a command
 	Force    bool   // even if the host seems not to be installed, or the name is somebody else's
 	ID       string // of a new connection, as a preview had it; "" is a new one
+	KeepHTTP bool   // one that has an address keeps it where HTTP is left out
 }
 
 // A HostChange is what was done to a host, or would be.
@@ -185,6 +186,9 @@ func (h *Hosts) plan(ctx context.Context, host hostconf.Host, want HostEntry) (c
 		conn.ByHost = old.ByHost
 		if want.Toolsets == nil {
 			conn.Toolsets = old.Toolsets
+		}
+		if want.HTTP == "" && want.KeepHTTP {
+			conn.HTTP, spec.URL = old.HTTP, old.HTTP
 		}
 		if slices.Equal(conn.Toolsets, old.Toolsets) {
 			conn.ID, conn.Created = old.ID, old.Created

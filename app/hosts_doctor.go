@@ -155,13 +155,7 @@ func (x *examination) ours(entry map[string]any) bool {
 func (x *examination) idOf(e hostconf.Entry) string {
 	out := x.status.Host.ID
 	if e.Scope != x.status.Host.Scopes[0] {
-		scope := e.Scope
-		for _, f := range x.status.Files {
-			if f.Path == e.Path && f.HostProfile != "" {
-				scope += ":" + f.HostProfile
-			}
-		}
-		out += " --scope " + scope
+		out += " --scope " + x.status.scopeOf(e.Scope, e.Path)
 	}
 	for _, c := range x.status.Connections {
 		if c.ID == e.Connection && c.Project != "" {

@@ -86,6 +86,9 @@ func (g *gate) create(ctx context.Context, p pass, spec sandbox.Spec) (sandbox.S
 			return g.again(ctx, p, found)
 		}
 	}
+	if err := g.Paused(); err != nil {
+		return sandbox.Sandbox{}, err
+	}
 	if err := a.policyBefore(p.grant, ask, r); err != nil { // before anything is asked of a cloud
 		a.tellRefusal(ask, err)
 		return sandbox.Sandbox{}, err

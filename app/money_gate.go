@@ -23,6 +23,7 @@ type gate struct {
 var (
 	_ control.Engine     = (*gate)(nil)
 	_ control.Accountant = (*gate)(nil)
+	_ control.Desk       = (*gate)(nil)
 )
 
 // because is err, or why the request was ended before its time.

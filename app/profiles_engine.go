@@ -133,7 +133,7 @@ func (a *accounts) do(ctx context.Context, r control.ProfileRequest, tell func(c
 	case control.ProfileForget: // of one that may be gone from the settings
 		return nil, a.auth.Forget(ctx, r.Name)
 	case control.ProfileMove:
-		return a.move(ctx, r.Name, r.Data)
+		return a.move(ctx, r.Name, r.Data, r.Region)
 	case control.ProfileRestore:
 		return a.restore(ctx, r.Name)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -51,12 +52,14 @@ type movedBack struct {
 func moveName(profile string) string { return "aws-import/" + profile }
 
 // move takes a key into the keychain, and then out of the files: other programs
-// get it from us from then on. Broken off in between, the key is in both.
-func (a *accounts) move(ctx context.Context, name string, data []byte) ([]Moved, error) {
+// get it from us from then on. Broken off in between, the key is in both. The region
+// is for a profile that has none.
+func (a *accounts) move(ctx context.Context, name string, data []byte, region string) ([]Moved, error) {
 	var m Move
 	if json.Unmarshal(data, &m) != nil || m.Profile.Name != name {
 		return nil, &sandbox.Error{Code: sandbox.Invalid, Msg: "the request can't be read"}
 	}
+	m.Profile.Region = cmp.Or(m.Profile.Region, region)
 	if err := CheckProfile(m.Profile); err != nil {
 		return nil, err
 	}

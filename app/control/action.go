@@ -36,8 +36,8 @@ func (s *server) action(ctx context.Context, q *request, _ *http.Request, out *s
 		return nil, missing("action")
 	}
 	do := moneyCalls(s.e)[q.Action.Name]
-	if desk, ok := s.e.(Desk); ok && do == nil {
-		do = deskCalls(desk)[q.Action.Name]
+	if do == nil {
+		do = deskCalls(s.e)[q.Action.Name]
 	}
 	if do == nil {
 		return nil, missing("action")

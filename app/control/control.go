@@ -97,6 +97,7 @@ type Engine interface {
 
 	profiler
 	Accountant
+	Desk
 }
 
 // A frame is one line of an answer. The data of Out follow the line as they

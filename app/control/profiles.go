@@ -37,6 +37,7 @@ type ProfileRequest struct {
 	// Browser says that whoever asks opens the pages of prompts on this computer.
 	Browser bool   `json:"browser,omitempty"`
 	Data    []byte `json:"data,omitempty"`
+	Region  string `json:"region,omitempty"` // of [ProfileMove], for a profile that names none
 }
 
 // A ProfileEvent is something that happens while a profile is worked on.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -39,7 +38,7 @@ func (c *doctorCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	p := &doctorPrinter{tx: assets.Load(hostsLanguage(doctor.Language()), hostconf.Texts, "verbs", app.DoctorTexts, app.KeychainTexts)}
+	p := &doctorPrinter{tx: assets.Load(hostsLanguage(doctor.Language()), app.DoctorParts()...)}
 	wait := newProgress("")
 	defer wait.end()
 	diagnosis, err := doctor.Run(ctx, func(name string) {
@@ -55,7 +54,7 @@ func (c *doctorCommand) Run() error {
 		return err
 	}
 	var report bytes.Buffer
-	if err := writeJSON(&report, p.report(diagnosis)); err != nil {
+	if err := writeJSON(&report, diagnosis.Report(p.tx, versionText(), build())); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -125,56 +124,4 @@ func (p *doctorPrinter) verdict(d app.Diagnosis) {
 	}
 	fmt.Println()
 	fmt.Println(p.tx.Get(key, "fail", fmt.Sprint(count[app.Fail]), "warn", fmt.Sprint(count[app.Warn]), "skip", fmt.Sprint(count[app.Skip])))
-}
-
-// A doctorReport is what a doctor says, for programs.
-type doctorReport struct {
-	Version       string            `json:"version"`
-	Build         string            `json:"build"`
-	OS            string            `json:"os"`
-	Arch          string            `json:"arch"`
-	Versions      map[string]string `json:"versions"` // of our programs
-	Profile       string            `json:"profile"`
-	Region        *string           `json:"region"` // null: not known, and so below
-	Account       *string           `json:"account"`
-	PrincipalKind *string           `json:"principal_kind"`
-	Checks        []doctorRow       `json:"checks"`
-	Launched      *string           `json:"launched_sandbox_id"`
-	ExitCode      int               `json:"exit_code"`
-}
-
-type doctorRow struct {
-	Name    string         `json:"name"`
-	Status  string         `json:"status"` // "OK", "WARN", "FAIL", "SKIP"
-	Summary string         `json:"summary"`
-	Remedy  string         `json:"remedy"`
-	Details map[string]any `json:"details"`
-	Elapsed int64          `json:"elapsed_ms"`
-}
-
-func (p *doctorPrinter) report(d app.Diagnosis) doctorReport {
-	out := doctorReport{
-		Version: versionText(), Build: build(), OS: runtime.GOOS, Arch: runtime.GOARCH, Versions: d.Programs, Profile: d.Profile,
-		Region: orNull(d.Region), Account: orNull(d.Account), PrincipalKind: orNull(d.PrincipalKind), Launched: orNull(d.Launched), Checks: []doctorRow{},
-	}
-	if d.Failed() {
-		out.ExitCode = exitFailed
-	}
-	for _, f := range d.Findings {
-		row := doctorRow{Name: f.Name, Status: strings.ToUpper(string(f.Level)), Summary: f.What.In(p.tx), Details: f.Details, Elapsed: f.Took.Milliseconds()}
-		if f.Remedy.Key != "" {
-			row.Remedy = f.Remedy.In(p.tx)
-		}
-		problems := []map[string]string{}
-		for _, each := range f.Problems {
-			problem := map[string]string{"status": strings.ToUpper(string(each.Level)), "cause": each.What.In(p.tx), "id": each.What.Key}
-			if each.Remedy.Key != "" {
-				problem["remedy"] = each.Remedy.In(p.tx)
-			}
-			problems = append(problems, problem)
-		}
-		row.Details["problems"] = problems
-		out.Checks = append(out.Checks, row)
-	}
-	return out
 }

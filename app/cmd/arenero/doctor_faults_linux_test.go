@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/arenero/arenero/app"
 )
 
 // accountFaults are faults that only an account of AWS can have.
@@ -244,7 +246,7 @@ func TestDoctorMakesNoKey(t *testing.T) {
 }
 
 // rowOf is what a check came to.
-func rowOf(t *testing.T, report doctorReport, check string) doctorRow {
+func rowOf(t *testing.T, report app.DoctorReport, check string) app.DoctorRow {
 	t.Helper()
 	for _, row := range report.Checks {
 		if row.Name == check {
@@ -252,5 +254,5 @@ func rowOf(t *testing.T, report doctorReport, check string) doctorRow {
 		}
 	}
 	t.Fatalf("there is no check %s", check)
-	return doctorRow{}
+	return app.DoctorRow{}
 }

@@ -17,11 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
 
 // problemOf returns the problem with an id, and what its check came to.
-func problemOf(report doctorReport, check, id string) (status string, problem map[string]any) {
+func problemOf(report app.DoctorReport, check, id string) (status string, problem map[string]any) {
 	for _, row := range report.Checks {
 		if row.Name != check {
 			continue
@@ -174,7 +175,7 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			if !strings.Contains(cause, f.cause) || remedy == "" || !strings.Contains(remedy, f.remedy) {
 				t.Errorf("cause %q, remedy %q, want %q, %q", cause, remedy, f.cause, f.remedy)
 			}
-			failed := slices.ContainsFunc(report.Checks, func(c doctorRow) bool { return c.Status == "FAIL" })
+			failed := slices.ContainsFunc(report.Checks, func(c app.DoctorRow) bool { return c.Status == "FAIL" })
 			if want := map[bool]int{true: 1}[failed]; code != want || report.ExitCode != want || (f.status == "FAIL") != failed {
 				t.Errorf("exit code %d, reported %d, failed %v", code, report.ExitCode, failed)
 			}
@@ -310,7 +311,7 @@ func TestDoctorBundleHasNoSecrets(t *testing.T) {
 			t.Errorf("the log lacks %q:\n%s", kept, files["engine.log"])
 		}
 	}
-	var doc doctorReport
+	var doc app.DoctorReport
 	if err := json.Unmarshal(files["doctor.json"], &doc); err != nil || len(doc.Checks) != len(report.Checks) {
 		t.Errorf("doctor.json: %v, %d checks", err, len(doc.Checks))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/internal/microvm"
 	"github.com/arenero/arenero/app/internal/microvm/wire"
 )
@@ -144,7 +145,7 @@ func (r *doctorRig) command(args ...string) *exec.Cmd {
 }
 
 // doctor runs it.
-func (r *doctorRig) doctor(args ...string) (report doctorReport, code int) {
+func (r *doctorRig) doctor(args ...string) (report app.DoctorReport, code int) {
 	r.t.Helper()
 	cmd := r.command(append([]string{"doctor", "--json"}, args...)...)
 	if r.inside != "" {

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/arenero/arenero/app"
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/hostconf"
-	"github.com/arenero/arenero/app/sandbox"
 )
 
 type hostsListCommand struct {
@@ -78,6 +77,8 @@ type hostRow struct {
 	Managed    string     `json:"managed,omitempty"`
 	Managers   []string   `json:"managers,omitempty"`
 	Notes      []string   `json:"notes,omitempty"`
+
+	certain string // the lesser confidence
 }
 
 type confidence struct {
@@ -100,54 +101,34 @@ type entryRow struct {
 	Problem    string   `json:"problem,omitempty"`
 }
 
-// stateByHost is the state of an entry that the host itself wrote, in a file
-// that we can't read.
-const stateByHost = "by-host"
-
-// row is what a host's status comes to.
+// row is what a host's status comes to, in the language of the user.
 func (s *hostsSession) row(st app.HostStatus) hostRow {
-	h := st.Host
+	v := st.View()
 	r := hostRow{
-		Host: h.ID, Title: h.Title, Installed: st.Detected.Installed, Seen: st.Detected.Path, Running: st.Running != "",
-		Scopes: h.Scopes, Confidence: confidence{h.Paths, h.Shape}, Entries: []entryRow{},
-	}
-	if st.Managed != nil {
-		r.Managed = s.text(st.Managed.Text)
-		r.Notes = append(r.Notes, r.Managed)
+		Host: v.ID, Title: v.Title, Installed: v.Installed, Seen: v.Seen, Running: v.Running, Connected: v.Connected,
+		Scopes: v.Scopes, Confidence: confidence{st.Host.Paths, st.Host.Shape}, certain: v.Certain, Entries: []entryRow{}, Managed: s.said(v.Managed),
 	}
 	for _, m := range st.Managers {
 		r.Managers = append(r.Managers, m.ID)
-		r.Notes = append(r.Notes, s.say("doctor.manager", "manager", m.Title, "path", m.Path))
 	}
-	for _, m := range st.Misplaced {
-		r.Notes = append(r.Notes, s.say("doctor.misplaced", "path", m.Path, "names", strings.Join(m.Names, ", "), "title", h.Title))
+	for _, n := range v.Notes {
+		r.Notes = append(r.Notes, s.said(&n))
 	}
-	shown := map[string]bool{}
-	for _, e := range st.Entries {
-		row := entryRow{
-			Name: e.Name, Scope: e.Scope, File: e.Path, State: string(e.State), Fields: e.Fields, Lost: e.Lost, Connection: e.Connection, Problem: s.text(e.Problem),
-		}
-		row.Toolsets = sandbox.ConnectionToolsets(e.Connection)
-		for _, c := range st.Connections {
-			if c.ID == e.Connection || c.File == e.Path && c.Name == e.Name && c.Scope == e.Scope {
-				row.Connection, row.Profile, row.Toolsets, row.HTTP = c.ID, c.Profile, c.Toolsets, c.HTTP
-				shown[c.ID] = true
-			}
-		}
-		r.Entries = append(r.Entries, row)
-	}
-	for _, c := range st.Connections {
-		if shown[c.ID] || !c.ByHost && c.Scope != "bundle" {
-			continue
-		}
+	for _, e := range v.Entries {
 		r.Entries = append(r.Entries, entryRow{
-			Name: c.Name, Scope: c.Scope, File: c.File, State: stateByHost, Connection: c.ID, Profile: c.Profile, Toolsets: c.Toolsets, HTTP: c.HTTP,
+			Name: e.Name, Scope: e.Scope, File: e.File, State: e.State, Fields: e.Fields, Lost: e.Lost,
+			Connection: e.Connection, Profile: e.Profile, Toolsets: e.Toolsets, HTTP: e.HTTP, Problem: s.said(e.Problem),
 		})
 	}
-	r.Connected = slices.ContainsFunc(r.Entries, func(e entryRow) bool {
-		return e.State == string(hostconf.AsWritten) || e.State == string(hostconf.Edited) || e.State == stateByHost
-	})
 	return r
+}
+
+// said is a text of a host's, "" for none.
+func (s *hostsSession) said(t *control.Text) string {
+	if t == nil {
+		return ""
+	}
+	return s.text(hostconf.Text{Key: t.Key, Args: t.Args})
 }
 
 // cells are the lines of a host in the table: one for each entry.
@@ -156,7 +137,7 @@ func (s *hostsSession) cells(r hostRow) [][]string {
 	if r.Installed {
 		installed = s.say("hosts.yes")
 	}
-	known := s.say("hosts.confidence." + string(lower(r.Confidence.Paths, r.Confidence.Entry)))
+	known := s.say("hosts.confidence." + r.certain)
 	var out [][]string
 	for _, e := range r.Entries {
 		where := e.Scope
@@ -173,13 +154,4 @@ func (s *hostsSession) cells(r hostRow) [][]string {
 		out = [][]string{{r.Host, r.Title, installed, s.say("hosts.no"), "-", known}}
 	}
 	return out
-}
-
-// lower is the lesser of two confidences.
-func lower(a, b hostconf.Confidence) hostconf.Confidence {
-	order := []hostconf.Confidence{hostconf.Low, hostconf.Medium, hostconf.High}
-	if slices.Index(order, a) < slices.Index(order, b) {
-		return a
-	}
-	return b
 }

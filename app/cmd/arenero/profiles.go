@@ -246,20 +246,19 @@ func (s *profilesSession) unused(profile string) error {
 	if err != nil {
 		return err
 	}
-	var live []string
-	for _, b := range snap.Sandboxes {
-		if b.Profile == profile && b.State.Alive() && !b.Orphan {
-			live = append(live, printable(cmp.Or(b.Name, b.ID)))
-		}
+	err = app.Unused(snap, profile)
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok {
+		return err
 	}
-	if len(live) == 0 {
-		return nil
+	live, _ := e.Details["sandboxes"].([]string)
+	for i, name := range live {
+		live[i] = printable(name)
 	}
-	names := strings.Join(live, ", ")
-	return &sandbox.Error{
-		Code: sandbox.WrongState, Msg: s.say("profiles.rm.live", "profile", profile, "sandboxes", names), Hint: s.say("profiles.rm.live.hint", "sandboxes", strings.Join(live, " ")),
-		Details: map[string]any{"profile": profile, "sandboxes": live},
-	}
+	out := *e
+	out.Msg = s.say("profiles.rm.live", "profile", profile, "sandboxes", strings.Join(live, ", "))
+	out.Hint = s.say("profiles.rm.live.hint", "sandboxes", strings.Join(live, " "))
+	return &out
 }
 
 // consent has a person agree, if there is one to ask.

@@ -79,12 +79,7 @@ func (c *profilesImportCommand) list(s *profilesSession, files awsauth.Files, fo
 	out := []importRow{}
 	rows := [][]string{strings.Split(s.say("profiles.import.columns"), "|")}
 	for _, f := range found {
-		r := importRow{Found: f, Warnings: []string{}}
-		for _, p := range all {
-			if p.Kind == awsauth.KindShared && cmp.Or(p.SharedProfile, "default") == f.Name || p.Kind == awsauth.KindKeys && p.Name == f.Name {
-				r.Imported = p.Name
-			}
-		}
+		r := importRow{Found: f, Imported: app.ImportedAs(f, all), Warnings: []string{}}
 		if f.Err != nil {
 			r.Error = f.Err.Error()
 		}

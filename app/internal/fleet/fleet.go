@@ -44,6 +44,7 @@ type Config struct {
 	Secrets Secrets
 	Meter   Meter  // nil: nothing is counted
 	Version string // of the engine, for snapshots
+	Paused  bool   // see [Fleet.Pause]
 	Clock   clockwork.Clock
 	Log     *slog.Logger
 }
@@ -60,6 +61,7 @@ type Fleet struct {
 
 	mu       sync.Mutex               // guards what follows, and all of leases, boxes and runs
 	closed   bool                     // no more work may begin
+	paused   bool                     // no sandbox is made
 	leases   map[string]*lease        // by id
 	boxes    map[string]*box          // by key
 	runs     map[string]*run          // by the id of their Exec or Cell
@@ -82,7 +84,7 @@ func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{
 		cfg: cfg, clock: cfg.Clock, log: cfg.Log,
 		leases: map[string]*lease{}, boxes: map[string]*box{}, runs: map[string]*run{}, profiles: map[string]*reach{},
-		makers:  map[string]chan struct{}{},
+		makers: map[string]chan struct{}{}, paused: cfg.Paused,
 		changed: make(chan struct{}), poke: make(chan struct{}, 1),
 	}
 	f.base, f.stop = context.WithCancel(context.Background())

@@ -71,6 +71,9 @@ func (f *Fleet) awaitAskerLocked(b *box) {
 // makeLocked begins to make a sandbox. That goes on when the call that needs it
 // is given up, for others may wait for the same one.
 func (f *Fleet) makeLocked(spec sandbox.Spec, l *sandbox.Lease) (*box, error) {
+	if err := f.pausedLocked(); err != nil {
+		return nil, err
+	}
 	key := newKey()
 	if l == nil {
 		key = cmp.Or(spec.Key, key)

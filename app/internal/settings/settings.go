@@ -24,6 +24,10 @@ import (
 // kept as well, and shows nowhere.
 type Settings struct {
 	Language       string       // "en" or "es"; "" is that of the system
+	Theme          string       // "light" or "dark"; "" is that of the system
+	Notices        Notices      // which a desktop shows
+	GuideDone      bool         // the first steps were shown to their end, or left
+	Paused         bool         // requests for new sandboxes are refused
 	DefaultProfile string       // of new connections; "" is "local"
 	Keychain       string       // where secrets are: "vault"; "" is the keychain of the system
 	Profiles       []Profile    // of AWS, in the order in which they were made
@@ -179,12 +183,16 @@ func (s *Settings) decode(text []byte) error {
 		return err
 	}
 	var profiles, connections, former []json.RawMessage
+	var notices json.RawMessage
 	s.rest, err = take(all, map[string]any{
-		"language": &s.Language, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
+		"language": &s.Language, "theme": &s.Theme, "notices": &notices, "guide_done": &s.GuideDone, "paused": &s.Paused, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
 		"former_connections": &former,
 	})
 	if err != nil {
 		return err
+	}
+	if err := s.Notices.decode(notices); err != nil {
+		return fmt.Errorf("notices: %w", err)
 	}
 	for _, raw := range profiles {
 		var p Profile
@@ -243,8 +251,16 @@ func (s *Settings) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	notices, err := s.Notices.encode()
+	if err != nil {
+		return nil, err
+	}
 	compact, err := object([]entry{
 		{"language", s.Language, s.Language == ""},
+		{"theme", s.Theme, s.Theme == ""},
+		{"notices", notices, string(notices) == "{}"},
+		{"guide_done", s.GuideDone, !s.GuideDone},
+		{"paused", s.Paused, !s.Paused},
 		{"default_profile", s.DefaultProfile, s.DefaultProfile == ""},
 		{"keychain", s.Keychain, s.Keychain == ""},
 		{"profiles", profiles, len(profiles) == 0},

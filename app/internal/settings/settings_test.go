@@ -66,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestUnknownKeysStay(t *testing.T) {
-	f := file(t, `{"future": {"z": 1.50, "a": 12345678901234567890}, "language": "en", "connections": [{"id": "c_a", "new": [1e2], "host": "zed"}], "theme": "<dark>"}`)
+	f := file(t, `{"future": {"z": 1.50, "a": 12345678901234567890}, "language": "en", "connections": [{"id": "c_a", "new": [1e2], "host": "zed"}], "shade": "<dark>"}`)
 	change(t, f, func(s *settings.Settings) {
 		s.Language = "es"
 		s.Put(settings.Connection{ID: "c_a", Host: "zed", Name: "arenero"}) // as one that knows nothing of "new" has it
@@ -91,7 +91,7 @@ func TestUnknownKeysStay(t *testing.T) {
     "z": 1.50,
     "a": 12345678901234567890
   },
-  "theme": "<dark>"
+  "shade": "<dark>"
 }
 `
 	if string(text) != want {

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/keychain"
+	"github.com/arenero/arenero/app/internal/paths"
+	"github.com/arenero/arenero/app/internal/settings"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
+)
+
+// A login is what starts programs when the user signs in to this computer.
+type login interface {
+	// Can reports whether this system has a place for it.
+	Can() bool
+	Enabled() (bool, error)
+	// Set has the tray of program started, or not.
+	Set(ctx context.Context, on bool, program string) error
+}
+
+// Preferences are what the owner has set for the whole program.
+func (g *gate) Preferences(ctx context.Context, _ struct{}) (control.Preferences, error) {
+	return owned(ctx, g, g.engine.app.preferences)
+}
+
+func (a *App) preferences() (control.Preferences, error) {
+	s, err := a.connections.file.Read()
+	if err != nil {
+		return control.Preferences{}, a.unreadable(err)
+	}
+	dirs, err := paths.Find()
+	if err != nil {
+		return control.Preferences{}, deskError(err)
+	}
+	out := control.Preferences{
+		Language: s.Language, Theme: s.Theme, DefaultProfile: cmp.Or(s.DefaultProfile, sandbox.ProfileLocal),
+		Notices: control.Notices{Off: s.Notices.Off, Quiet: s.Notices.Quiet, Done: !s.Notices.Undone},
+		Paused:  s.Paused, GuideDone: s.GuideDone, Keychain: cmp.Or(s.Keychain, string(keychain.System)),
+		Settings: a.connections.file.Path(), LogFolder: filepath.Join(dirs.State, "log"), Version: a.cfg.Version,
+	}
+	if l := a.cfg.Login; l != nil && l.Can() {
+		out.CanStart = true
+		if out.StartAtLogin, err = l.Enabled(); err != nil {
+			a.cfg.Log.Warn("start at login can't be told", "err", err)
+		}
+	}
+	return out, nil
+}
+
+// unreadable is err of reading the settings.
+func (a *App) unreadable(err error) error {
+	return &sandbox.Error{Code: sandbox.StoreDown, Msg: "the settings can't be read", Hint: "see " + a.connections.file.Path(), Err: err}
+}
+
+// EditPreferences changes what is not nil.
+func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (control.Preferences, error) {
+	return owned(ctx, g, func() (control.Preferences, error) {
+		a := g.engine.app
+		if err := checkPreferences(e); err != nil {
+			return control.Preferences{}, err
+		}
+		if e.StartAtLogin != nil {
+			if err := a.startAtLogin(ctx, *e.StartAtLogin); err != nil {
+				return control.Preferences{}, err
+			}
+		}
+		err := a.connections.file.Change(ctx, func(s *settings.Settings) error {
+			if p := e.DefaultProfile; p != nil {
+				if _, ok := s.Profile(*p); !ok && *p != sandbox.ProfileLocal {
+					return noProfile(*p, *s)
+				}
+				s.DefaultProfile = *p
+			}
+			put(&s.Language, e.Language)
+			put(&s.Theme, e.Theme)
+			put(&s.GuideDone, e.GuideDone)
+			if n := e.Notices; n != nil {
+				s.Notices.Off, s.Notices.Quiet, s.Notices.Undone = n.Off, n.Quiet, !n.Done
+			}
+			return nil
+		})
+		if err != nil {
+			return control.Preferences{}, deskError(err)
+		}
+		return a.preferences()
+	})
+}
+
+// put replaces what somebody wants to be otherwise.
+func put[T any](old, changed *T) {
+	if changed != nil {
+		*old = *changed
+	}
+}
+
+// checkPreferences refuses what nothing of ours could use.
+func checkPreferences(e control.PreferencesEdit) error {
+	invalid := func(field, msg string) error {
+		return &sandbox.Error{Code: sandbox.Invalid, Msg: msg, Details: map[string]any{"field": field}}
+	}
+	switch {
+	case e.Language != nil && !slices.Contains([]string{"", assets.English, assets.Spanish}, *e.Language):
+		return invalid("language", "there is no language "+*e.Language+": use en or es, or leave it to the system")
+	case e.Theme != nil && !slices.Contains([]string{"", "light", "dark"}, *e.Theme):
+		return invalid("theme", "there is no theme "+*e.Theme+": use light or dark, or leave it to the system")
+	case e.Notices != nil:
+		if err := settings.CheckQuiet(e.Notices.Quiet); err != nil {
+			return invalid("notices", err.Error())
+		}
+	}
+	return nil
+}
+
+// startAtLogin has the tray started when the user signs in, or not.
+func (a *App) startAtLogin(ctx context.Context, on bool) error {
+	if a.cfg.Login == nil || !a.cfg.Login.Can() {
+		if !on {
+			return nil
+		}
+		return &sandbox.Error{Code: sandbox.Unsupported, Msg: "this system has no place for programs that start at login"}
+	}
+	return deskError(a.cfg.Login.Set(ctx, on, a.cfg.Program))
+}
+
+// pause has requests for new sandboxes refused, and keeps that for the engines
+// that follow.
+func (a *App) pause(ctx context.Context, paused bool) error {
+	err := a.connections.file.Change(ctx, func(s *settings.Settings) error { s.Paused = paused; return nil })
+	if err != nil {
+		return deskError(err)
+	}
+	a.fleet.Pause(paused)
+	return nil
+}
