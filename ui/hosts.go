@@ -352,26 +352,21 @@ func HostEntryKey(e control.HostEntry) string {
 	return strings.Join([]string{e.Scope, e.File, e.Project, e.Name}, "\x00")
 }
 
-// DiffLooks are the lines of a difference with the signs that people know them
-// by, so that they can be told apart without colours too.
+// DiffLooks are the lines of a difference. Each begins with the sign that people
+// know it by, so that they can be told apart without colours too.
 func DiffLooks(lines []control.DiffLine) []DiffLook {
 	out := make([]DiffLook, 0, len(lines))
 	for _, l := range lines {
-		text := Visible(strings.ReplaceAll(l.Text, "\t", "    "))
+		look := DiffLook{Text: Visible(strings.ReplaceAll(l.Text, "\t", "    "))}
 		switch l.Kind {
-		case "from":
-			out = append(out, DiffLook{Text: "--- " + text, Tone: ToneMuted})
-		case "to":
-			out = append(out, DiffLook{Text: "+++ " + text, Tone: ToneMuted})
-		case "hunk":
-			out = append(out, DiffLook{Text: "@@" + text, Tone: ToneMuted})
+		case "from", "to", "hunk":
+			look.Tone = ToneMuted
 		case "added":
-			out = append(out, DiffLook{Text: "+ " + text, Tone: ToneGood, Bold: true})
+			look.Tone, look.Bold = ToneGood, true
 		case "deleted":
-			out = append(out, DiffLook{Text: "- " + text, Tone: ToneBad, Bold: true})
-		default:
-			out = append(out, DiffLook{Text: "  " + text})
+			look.Tone, look.Bold = ToneBad, true
 		}
+		out = append(out, look)
 	}
 	return out
 }
@@ -389,12 +384,9 @@ func HostChangeDoes(tx assets.Texts, title string, c control.HostChange, done bo
 	return Visible(tx.Get(key+action, "title", title, "file", c.File, "command", strings.Join(c.Argv, " ")))
 }
 
-// unchanged is the action of a change that there is nothing to do for.
-const unchanged = "unchanged"
-
 // HostChanges reports whether a result changes anything.
 func HostChanges(r control.HostResult) bool {
-	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != unchanged })
+	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != control.HostUnchanged })
 }
 
 // FindingTone is how what a check found is to look.

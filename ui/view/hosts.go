@@ -329,6 +329,7 @@ func drawFindings(env Env, box *fyne.Container, all []control.Finding) {
 			remedy = ui.Told(env.Texts, *f.Remedy)
 		}
 		box.Add(marked(icons[tone], toneColor(tone), ui.Told(env.Texts, f.What), remedy))
+		drawFindings(env, box, f.More)
 	}
 }
 

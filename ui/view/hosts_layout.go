@@ -121,41 +121,41 @@ func (l factRows) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// A sheet is what is behind a card. It follows the theme.
-type sheet struct {
+// A cardBack is what is behind a card. It follows the theme.
+type cardBack struct {
 	widget.BaseWidget
 	edge       fyne.ThemeColorName
 	back, line *canvas.Rectangle
 }
 
-func newSheet(edge fyne.ThemeColorName) *sheet {
-	s := &sheet{edge: edge, back: canvas.NewRectangle(nil), line: canvas.NewRectangle(nil)}
+func newCardBack(edge fyne.ThemeColorName) *cardBack {
+	s := &cardBack{edge: edge, back: canvas.NewRectangle(nil), line: canvas.NewRectangle(nil)}
 	s.back.CornerRadius, s.back.StrokeWidth, s.line.CornerRadius = 8, 1, 2
 	s.ExtendBaseWidget(s)
 	s.paint()
 	return s
 }
 
-func (s *sheet) paint() {
+func (s *cardBack) paint() {
 	s.back.FillColor, s.back.StrokeColor, s.line.FillColor = theme.Color(ColorCard), theme.Color(theme.ColorNameSeparator), theme.Color(s.edge)
 }
 
 // CreateRenderer makes what is drawn.
-func (s *sheet) CreateRenderer() fyne.WidgetRenderer { return sheetRenderer{s} }
+func (s *cardBack) CreateRenderer() fyne.WidgetRenderer { return cardBackRenderer{s} }
 
-type sheetRenderer struct{ s *sheet }
+type cardBackRenderer struct{ s *cardBack }
 
-func (r sheetRenderer) Destroy()                     {}
-func (r sheetRenderer) MinSize() fyne.Size           { return fyne.NewSize(20, 20) }
-func (r sheetRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.back, r.s.line} }
+func (r cardBackRenderer) Destroy()                     {}
+func (r cardBackRenderer) MinSize() fyne.Size           { return fyne.NewSize(20, 20) }
+func (r cardBackRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.back, r.s.line} }
 
-func (r sheetRenderer) Layout(size fyne.Size) {
+func (r cardBackRenderer) Layout(size fyne.Size) {
 	r.s.back.Resize(size)
 	r.s.line.Move(fyne.NewPos(6, 8))
 	r.s.line.Resize(fyne.NewSize(4, size.Height-16))
 }
 
-func (r sheetRenderer) Refresh() {
+func (r cardBackRenderer) Refresh() {
 	r.s.paint()
 	r.s.back.Refresh()
 	r.s.line.Refresh()
@@ -163,5 +163,5 @@ func (r sheetRenderer) Refresh() {
 
 // card puts objects on a card with an edge in a color.
 func card(edge fyne.ThemeColorName, objects ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewStack(newSheet(edge), container.New(layout.NewCustomPaddedLayout(4, 8, 12, 8), container.NewVBox(objects...)))
+	return container.NewStack(newCardBack(edge), container.New(layout.NewCustomPaddedLayout(4, 8, 12, 8), container.NewVBox(objects...)))
 }
