@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -310,15 +311,15 @@ func PlaceName(tx assets.Texts, profile string) string {
 		return tx.Get("window.hosts.place.usual")
 	case sandbox.ProfileLocal:
 		return tx.Get("window.hosts.place.local")
-	case profileEnvironment:
+	case ProfileEnvironment:
 		return tx.Get("window.hosts.place.environment")
 	}
 	return Visible(profile)
 }
 
-// profileEnvironment is the profile of connections that go by the variables of
+// ProfileEnvironment is the profile of connections that go by the variables of
 // their host.
-const profileEnvironment = "environment"
+const ProfileEnvironment = "environment"
 
 // ToolsetNames are the sets of tools of a connection, in words; none are all.
 func ToolsetNames(tx assets.Texts, sets []string) string {
@@ -400,4 +401,12 @@ func FindingTone(level string) Tone {
 		return ToneBad
 	}
 	return ToneMuted
+}
+
+// TokensToBind are the tokens that a connection can use at now.
+func TokensToBind(all []control.Token, now time.Time) []control.Token {
+	return slices.DeleteFunc(slices.Clone(all), func(t control.Token) bool {
+		g := t.Grant
+		return g.ID == sandbox.GrantOwner || !g.RevokedAt.IsZero() || !g.ExpiresAt.IsZero() && !g.ExpiresAt.After(now)
+	})
 }

@@ -145,9 +145,11 @@ func (s *cardBack) CreateRenderer() fyne.WidgetRenderer { return cardBackRendere
 
 type cardBackRenderer struct{ s *cardBack }
 
-func (r cardBackRenderer) Destroy()                     {}
-func (r cardBackRenderer) MinSize() fyne.Size           { return fyne.NewSize(20, 20) }
-func (r cardBackRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.back, r.s.line} }
+func (r cardBackRenderer) Destroy()           {}
+func (r cardBackRenderer) MinSize() fyne.Size { return fyne.NewSize(20, 20) }
+func (r cardBackRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.s.back, r.s.line}
+}
 
 func (r cardBackRenderer) Layout(size fyne.Size) {
 	r.s.back.Resize(size)
