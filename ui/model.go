@@ -50,6 +50,7 @@ type State struct {
 	Looked   bool             // for hosts; before that their menu is not there
 	Doing    map[string]Verb  // what is being done, by the id of a sandbox
 	Notes    []Note           // what went wrong, or was done, and is not hidden yet
+	TellDone bool             // that long work has ended well is worth a notice
 	Explain  func(*sandbox.Error) string
 }
 
@@ -69,22 +70,40 @@ const (
 	Resume      Verb = "resume"
 	Terminal    Verb = "terminal"
 	Copy        Verb = "copy"
+	Extend      Verb = "extend"
 	Kill        Verb = "kill"
 	SuspendAll  Verb = "suspend-all"
 	KillAll     Verb = "kill-all"
 	Connect     Verb = "connect" // Subject is a host
 	SignIn      Verb = "sign-in" // Subject is a profile
 	Hide        Verb = "hide"    // Subject is a note
-	Open        Verb = "open"    // the window
+	Pause       Verb = "pause"   // Subject is [Paused] or [Unpaused]
+	Open        Verb = "open"    // the window; Page is one of it, and Subject a place there
 	Quit        Verb = "quit"
 	QuitSuspend Verb = "quit-suspend"
 	QuitKill    Verb = "quit-kill"
+)
+
+// What [Pause] is to do with requests for new sandboxes.
+const (
+	Paused   = "on"  // refuse them
+	Unpaused = "off" // take them again
+)
+
+// Pages of the window, by the names that it has for them.
+const (
+	PageSandboxes = "sandboxes"
+	PageSpend     = "spend"
+	PageProfiles  = "profiles"
+	PageTokens    = "tokens"
+	PageActivity  = "activity"
 )
 
 // An Action is what a click on an item asks for.
 type Action struct {
 	Verb    Verb
 	Subject string // id of a sandbox, unless the verb says otherwise
+	Page    string // for [Open]; "" is whatever is there
 }
 
 // An Item is one line of a menu. Its ID says what it is about, and stays the
@@ -94,6 +113,8 @@ type Item struct {
 	Label     string
 	Disabled  bool
 	Separator bool
+	Toggle    bool // it has a mark, which On shows
+	On        bool
 	Action    Action
 	Items     []Item // of a menu to the side
 }

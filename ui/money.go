@@ -1,23 +1,22 @@
 package ui
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 )
 
-const cent = sandbox.Micro(10_000)
-
-// Money is an amount to the cent. What is less than one is told as such, since
-// it is not nothing.
+// Money is an amount as [sandbox.Micro.Short] rounds it, so that all programs
+// tell the same: to the cent, and below a dollar as fine as it takes to be told
+// from nothing.
 func Money(tx assets.Texts, m sandbox.Micro) string {
-	if m > 0 && m < cent {
-		return tx.Get("tray.money.less")
+	sign, digits := "", m.Short()
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "−", rest
 	}
-	whole := (m + cent/2) / cent
-	return tx.Get("tray.money", "amount", fmt.Sprintf("%d%s%02d", whole/100, tx.Get("tray.money.point"), whole%100))
+	return sign + tx.Get("tray.money", "amount", strings.Replace(digits, ".", tx.Get("tray.money.point"), 1))
 }
 
 // CostNow is what a sandbox has cost at now: what the engine knew when it told

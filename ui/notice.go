@@ -13,7 +13,9 @@ type Notice struct {
 	ID    string // the same again takes its place
 	Title string
 	Text  string
-	Alert bool // more than an answer to something that was wanted
+	Alert bool   // more than an answer to something that was wanted
+	Page  string // of the window that a click opens; "" is whatever is there
+	Place string // on that page: the id of a sandbox, the name of a profile
 }
 
 // When notices are given.
@@ -47,7 +49,7 @@ func (n *Notices) See(s State, tx assets.Texts, now time.Time) (out []Notice, un
 			until = at
 		default:
 			n.told = true
-			out = append(out, Notice{"lost", tx.Get("tray.notice.lost"), tx.Get("tray.notice.lost.text"), true})
+			out = append(out, Notice{ID: "lost", Title: tx.Get("tray.notice.lost"), Text: tx.Get("tray.notice.lost.text"), Alert: true})
 		}
 		return out, until
 	}
@@ -65,9 +67,10 @@ func (n *Notices) See(s State, tx assets.Texts, now time.Time) (out []Notice, un
 				since = now
 			}
 			busy[key(b)] = since
-		} else if worked := now.Sub(since); ok && worked >= noticeWork {
+		} else if worked := now.Sub(since); ok && worked >= noticeWork && s.TellDone {
 			out = append(out, Notice{
-				"done/" + key(b), tx.Get("tray.notice.done", "sandbox", Name(b)), tx.Get("tray.notice.done.text", "span", Span(tx, worked)), false,
+				ID: "done/" + key(b), Title: tx.Get("tray.notice.done", "sandbox", Name(b)),
+				Text: tx.Get("tray.notice.done.text", "span", Span(tx, worked)), Page: PageSandboxes, Place: b.ID,
 			})
 		}
 		if b.EndsAt.IsZero() || b.Running == 0 {
@@ -83,7 +86,8 @@ func (n *Notices) See(s State, tx assets.Texts, now time.Time) (out []Notice, un
 			ending[key(b)] = b.EndsAt
 			span, _ := Countdown(tx, b.EndsAt, now)
 			out = append(out, Notice{
-				"ending/" + key(b), tx.Get("tray.notice.ending", "sandbox", Name(b), "span", span), tx.Get("tray.notice.ending.text"), true,
+				ID: "ending/" + key(b), Title: tx.Get("tray.notice.ending", "sandbox", Name(b), "span", span), Text: tx.Get("tray.notice.ending.text"),
+				Alert: true, Page: PageSandboxes, Place: b.ID,
 			})
 		}
 	}
@@ -92,24 +96,28 @@ func (n *Notices) See(s State, tx assets.Texts, now time.Time) (out []Notice, un
 			continue
 		}
 		if signIn[r.Profile] = true; !n.signIn[r.Profile] {
-			out = append(out, Notice{"sign-in/" + r.Profile, tx.Get("tray.notice.signin", "profile", r.Profile), tx.Get("tray.notice.signin.text"), true})
+			out = append(out, Notice{
+				ID: "sign-in/" + r.Profile, Title: tx.Get("tray.notice.signin", "profile", r.Profile), Text: tx.Get("tray.notice.signin.text"),
+				Alert: true, Page: PageProfiles, Place: r.Profile,
+			})
 		}
 	}
 	n.busy, n.ending, n.signIn = busy, ending, signIn
 	return out, until
 }
 
-// titles are the texts of events that are always worth a notice.
-var titles = map[sandbox.EventKind]string{
-	sandbox.EventEnded:      "tray.notice.ended",
-	sandbox.EventThreshold:  "tray.notice.threshold",
-	sandbox.EventOver:       "tray.notice.over",
-	sandbox.EventRefused:    "tray.notice.refused",
-	sandbox.EventDoubt:      "tray.notice.in_doubt",
-	sandbox.EventOrphan:     "tray.notice.orphan",
-	sandbox.EventExpiring:   "tray.notice.token",
-	sandbox.EventClock:      "tray.notice.clock",
-	sandbox.EventPriceStale: "tray.notice.price",
+// ofKind are the titles of notices about events of the kinds that have one of
+// their own, and the pages that a click on them opens.
+var ofKind = map[sandbox.EventKind]struct{ title, page string }{
+	sandbox.EventEnded:      {"tray.notice.ended", PageSandboxes},
+	sandbox.EventThreshold:  {"tray.notice.threshold", PageSpend},
+	sandbox.EventOver:       {"tray.notice.over", PageSpend},
+	sandbox.EventRefused:    {"tray.notice.refused", PageActivity},
+	sandbox.EventDoubt:      {"tray.notice.in_doubt", PageSandboxes},
+	sandbox.EventOrphan:     {"tray.notice.orphan", PageSandboxes},
+	sandbox.EventExpiring:   {"tray.notice.token", PageTokens},
+	sandbox.EventClock:      {"tray.notice.clock", PageActivity},
+	sandbox.EventPriceStale: {"tray.notice.price", PageSpend},
 }
 
 // OfEvent is the notice about an event, if it is worth one: if it is an alert.
@@ -117,13 +125,16 @@ func OfEvent(e sandbox.Event, tx assets.Texts) (Notice, bool) {
 	if e.Severity == sandbox.SeverityInfo {
 		return Notice{}, false
 	}
-	key, ok := titles[e.Kind]
+	kind, ok := ofKind[e.Kind]
 	if !ok {
-		key = "tray.notice.other"
+		kind.title, kind.page = "tray.notice.other", PageActivity
 	}
 	name, _ := e.Data["name"].(string)
 	b := sandbox.Sandbox{ID: e.Subject, Name: name}
-	n := Notice{"event/" + e.ID, tx.Get(key, "sandbox", Name(b), "percent", number(e.Data["percent"])), printable(name), true}
+	n := Notice{
+		ID: "event/" + e.ID, Title: tx.Get(kind.title, "sandbox", Name(b), "percent", number(e.Data["percent"])), Text: printable(name),
+		Alert: true, Page: kind.page, Place: e.Subject,
+	}
 	switch e.Kind {
 	case sandbox.EventEnded:
 		reason, _ := e.Data["reason"].(string)

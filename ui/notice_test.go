@@ -20,6 +20,11 @@ func ids(all []ui.Notice) (out []string) {
 func TestNotices(t *testing.T) {
 	tx := assets.Load(assets.English, ui.Texts)
 	at := func(d time.Duration) time.Time { return noon.Add(d) }
+	done := func(all ...sandbox.Sandbox) ui.State {
+		s := linked(all...)
+		s.TellDone = true
+		return s
+	}
 	signIn := linked()
 	signIn.Snapshot.Profiles = reach(sandbox.SignIn, false)
 	ends := func(b *sandbox.Sandbox) { b.EndsAt = at(10 * time.Minute) }
@@ -33,9 +38,10 @@ func TestNotices(t *testing.T) {
 		name  string
 		steps []step
 	}{
-		{"work of less than 30 s", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {29 * time.Second, linked(awake()), "", -1}}},
-		{"work of 30 s", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {20 * time.Second, linked(awake(busy(2))), "", 43 * time.Minute}, {30 * time.Second, linked(awake()), "done/k", -1}, {40 * time.Second, linked(awake()), "", -1}}},
-		{"work that ended with its sandbox", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {time.Minute, linked(), "", -1}}},
+		{"work of less than 30 s", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {29 * time.Second, done(awake()), "", -1}}},
+		{"work of 30 s", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {20 * time.Second, linked(awake(busy(2))), "", 43 * time.Minute}, {30 * time.Second, done(awake()), "done/k", -1}, {40 * time.Second, done(awake()), "", -1}}},
+		{"work that nobody wants to hear of", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {40 * time.Second, linked(awake()), "", -1}}},
+		{"work that ended with its sandbox", []step{{0, linked(awake(busy(1))), "", 43 * time.Minute}, {time.Minute, done(), "", -1}}},
 		{"an end while it works", []step{
 			{0, linked(awake(busy(1), ends)), "", 5 * time.Minute},
 			{5 * time.Minute, linked(awake(busy(1), ends)), "ending/k", -1},
@@ -68,22 +74,22 @@ func TestNoticesOfEvents(t *testing.T) {
 	}
 	budget := map[string]any{"percent": float64(80), "spent_micro": float64(8_000_000), "limit_micro": int64(10_000_000)}
 	tests := []struct {
-		event          sandbox.Event
-		enTitle, en    string
-		esTitle, es    string
-		wanted, ofName bool
+		event       sandbox.Event
+		enTitle, en string
+		esTitle, es string
+		page        string // "" is that it is worth no notice
 	}{
 		{event: event(sandbox.EventReady, sandbox.SeverityInfo, nil)},
 		{event: event(sandbox.EventEnded, sandbox.SeverityInfo, map[string]any{"reason": "asked"})},
-		{event(sandbox.EventEnded, sandbox.SeverityWarn, map[string]any{"reason": "failed", "name": "web"}), "web has ended", "it did not start, or its main process ended", "web ha terminado", "no arrancó, o terminó su proceso principal", true, true},
-		{event(sandbox.EventEnded, sandbox.SeverityWarn, map[string]any{"reason": "unheard-of"}), "01234567 has ended", "", "01234567 ha terminado", "", true, false},
-		{event(sandbox.EventThreshold, sandbox.SeverityWarn, budget), "80% of a budget is used", "$8.00 of $10.00", "Usado el 80 % de un presupuesto", "8,00 US$ de 10,00 US$", true, false},
-		{event("of.tomorrow", sandbox.SeverityError, map[string]any{"name": "x"}), "Arenero has a notice", "x", "Arenero tiene un aviso", "x", true, true},
+		{event(sandbox.EventEnded, sandbox.SeverityWarn, map[string]any{"reason": "failed", "name": "web"}), "web has ended", "it did not start, or its main process ended", "web ha terminado", "no arrancó, o terminó su proceso principal", ui.PageSandboxes},
+		{event(sandbox.EventEnded, sandbox.SeverityWarn, map[string]any{"reason": "unheard-of"}), "01234567 has ended", "", "01234567 ha terminado", "", ui.PageSandboxes},
+		{event(sandbox.EventThreshold, sandbox.SeverityWarn, budget), "80% of a budget is used", "$8.00 of $10.00", "Usado el 80 % de un presupuesto", "8,00 US$ de 10,00 US$", ui.PageSpend},
+		{event("of.tomorrow", sandbox.SeverityError, map[string]any{"name": "x"}), "Arenero has a notice", "x", "Arenero tiene un aviso", "x", ui.PageActivity},
 	}
 	both(t, func(t *testing.T, tx assets.Texts) {
 		for _, tt := range tests {
 			n, ok := ui.OfEvent(tt.event, tx)
-			if ok != tt.wanted || n.Title != in(tx, tt.enTitle, tt.esTitle) || n.Text != in(tx, tt.en, tt.es) {
+			if ok != (tt.page != "") || n.Page != tt.page || ok && n.Place != tt.event.Subject || n.Title != in(tx, tt.enTitle, tt.esTitle) || n.Text != in(tx, tt.en, tt.es) {
 				t.Errorf("%s %v: %v %+v", tt.event.Kind, tt.event.Data, ok, n)
 			}
 		}

@@ -21,12 +21,12 @@ func (t *tray) sandbox(b sandbox.Sandbox) Item {
 	}
 	out.Items = append(out.Items, Item{ID: id + "/separator", Separator: true})
 	doing, busy := t.state.Doing[b.ID]
-	button := func(v Verb, text string, can bool) {
-		label := t.tx.Get(text)
+	button := func(v Verb, text string, can bool, args ...string) {
+		label := t.tx.Get(text, args...)
 		if busy && doing == v {
 			label = t.tx.Get("tray.doing", "action", label)
 		}
-		out.Items = append(out.Items, Item{ID: id + "/" + string(v), Label: label, Disabled: !can || busy && v != Copy && v != Terminal, Action: Action{v, b.ID}})
+		out.Items = append(out.Items, Item{ID: id + "/" + string(v), Label: label, Disabled: !can || busy && v != Copy && v != Terminal, Action: Action{Verb: v, Subject: b.ID}})
 	}
 	there := b.ID != "" && !t.lost()
 	usable := there && b.State != sandbox.Terminating
@@ -37,8 +37,24 @@ func (t *tray) sandbox(b sandbox.Sandbox) Item {
 	}
 	button(Terminal, "tray.terminal", usable && !b.Orphan)
 	button(Copy, "tray.copy", b.ID != "")
+	if by := LaterEnd(b).Sub(b.EndsAt); usable && by >= time.Minute { // where it can't be, there is nothing to say of it
+		button(Extend, "tray.extend", true, "span", Span(t.tx, by))
+	}
 	button(Kill, "tray.kill", usable)
 	return out
+}
+
+// LaterEnd is when b ends once it is extended: an hour later, or as late as it
+// can. Where it can't be, it is when b ends anyway.
+func LaterEnd(b sandbox.Sandbox) time.Time {
+	later := b.EndsAt.Add(time.Hour)
+	switch {
+	case b.Orphan || b.EndsAt.IsZero() || !b.Extendable.After(b.EndsAt):
+		return b.EndsAt
+	case later.After(b.Extendable):
+		return b.Extendable
+	}
+	return later
 }
 
 // stateText is how b is, with its age.

@@ -121,6 +121,9 @@ func (t *tray) status() string {
 	if spent, ok := t.spent(); ok {
 		text += " · " + t.tx.Get("tray.status.spend", "amount", Money(t.tx, spent))
 	}
+	if t.state.Snapshot.Paused {
+		text += " · " + t.tx.Get("tray.status.paused")
+	}
 	return text
 }
 
@@ -157,20 +160,21 @@ func (t *tray) alerts() []Item {
 			continue
 		}
 		if r.Error.Code == sandbox.SignIn {
-			out = append(out, Item{ID: "sign-in/" + r.Profile, Label: t.tx.Get("tray.signin", "profile", r.Profile), Action: Action{SignIn, r.Profile}})
+			out = append(out, Item{ID: "sign-in/" + r.Profile, Label: t.tx.Get("tray.signin", "profile", r.Profile), Action: Action{Verb: SignIn, Subject: r.Profile}})
 			continue
 		}
 		out = append(out, Item{
-			ID: "profile/" + r.Profile, Label: t.tx.Get("tray.profile", "profile", r.Profile, "why", t.explain(r.Error)), Disabled: true,
+			ID: "profile/" + r.Profile, Label: t.tx.Get("tray.profile", "profile", r.Profile, "why", t.explain(r.Error)),
+			Action: Action{Open, r.Profile, PageProfiles},
 		})
 	}
 	for _, b := range t.alive {
 		if b.State == sandbox.InDoubt && !t.lost() {
-			out = append(out, Item{ID: "doubt/" + key(b), Label: t.tx.Get("tray.doubt", "sandbox", Name(b)), Disabled: true})
+			out = append(out, Item{ID: "doubt/" + key(b), Label: t.tx.Get("tray.doubt", "sandbox", Name(b)), Action: Action{Open, b.ID, PageSandboxes}})
 		}
 	}
 	for _, n := range t.state.Notes {
-		out = append(out, Item{ID: "note/" + n.ID, Label: t.tx.Get("tray.dismiss", "text", n.Text), Action: Action{Hide, n.ID}})
+		out = append(out, Item{ID: "note/" + n.ID, Label: t.tx.Get("tray.dismiss", "text", n.Text), Action: Action{Verb: Hide, Subject: n.ID}})
 	}
 	return out
 }
@@ -192,7 +196,7 @@ func (t *tray) sandboxes() []Item {
 		out = append(out, t.sandbox(b))
 	}
 	if more := len(t.alive) - mostListed; more > 0 {
-		out = append(out, Item{ID: "more", Label: t.tx.Get("tray.more", "n", strconv.Itoa(more)), Action: Action{Verb: Open}})
+		out = append(out, Item{ID: "more", Label: t.tx.Get("tray.more", "n", strconv.Itoa(more)), Action: Action{Verb: Open, Page: PageSandboxes}})
 	}
 	awake, ours := Awake(t.alive), Ours(t.alive)
 	killAll := Item{ID: "kill-all", Label: t.tx.Get("tray.kill-all"), Disabled: t.lost() || len(ours) == 0}
@@ -248,7 +252,7 @@ func (t *tray) rest() []Item {
 	if t.state.Looked {
 		hosts := Item{ID: "hosts", Label: t.tx.Get("tray.hosts")}
 		for _, h := range t.state.Hosts {
-			item := Item{ID: "host/" + h.ID, Label: t.tx.Get("tray.host.connect", "host", h.Title), Action: Action{Connect, h.ID}}
+			item := Item{ID: "host/" + h.ID, Label: t.tx.Get("tray.host.connect", "host", h.Title), Action: Action{Verb: Connect, Subject: h.ID}}
 			if h.Connected {
 				item = Item{ID: item.ID, Label: t.tx.Get("tray.host.connected", "host", h.Title), Disabled: true}
 			}
@@ -260,11 +264,28 @@ func (t *tray) rest() []Item {
 		out = append(out, hosts)
 	}
 	return append(out,
+		t.pause(),
 		Item{ID: "open", Label: t.tx.Get("tray.open"), Action: Action{Verb: Open}},
 		separator("4"),
 		t.quit(),
 	)
 }
+
+// pause has new sandboxes refused, or made again.
+func (t *tray) pause() Item {
+	paused := t.state.Snapshot.Paused
+	i := Item{ID: "pause", Label: t.tx.Get("tray.pause"), Disabled: t.lost(), Toggle: true, On: paused, Action: Action{Verb: Pause, Subject: Paused}}
+	if paused {
+		i.Action.Subject = Unpaused
+	}
+	if _, busy := t.state.Doing[PauseKey]; busy {
+		i.Label, i.Disabled = t.tx.Get("tray.doing", "action", i.Label), true
+	}
+	return i
+}
+
+// PauseKey stands for [Pause] in what is being done: no sandbox has that id.
+const PauseKey = "*"
 
 // quit asks what to do with what lives.
 func (t *tray) quit() Item {

@@ -91,7 +91,10 @@ func text(items []ui.Item, indent string) string {
 		case i.Disabled:
 			label = "[" + label + "]"
 		case i.Action.Verb != "":
-			label += " => " + strings.TrimSpace(string(i.Action.Verb)+" "+i.Action.Subject)
+			label += " => " + strings.Join(strings.Fields(string(i.Action.Verb)+" "+i.Action.Page+" "+i.Action.Subject), " ")
+		}
+		if i.On {
+			label = "✓ " + label
 		}
 		b.WriteString(indent + label + "\n" + text(i.Items, indent+"  "))
 	}
@@ -158,6 +161,7 @@ Kill all
 AI apps
   [Claude Code: connected]
   Connect Cursor => connect cursor
+Pause new sandboxes => pause on
 Open Arenero => open
 ---
 Quit
@@ -213,6 +217,7 @@ Terminar todos
 Apps de IA
   [Claude Code: conectada]
   Conectar Cursor => connect cursor
+Pausar sandboxes nuevos => pause on
 Abrir Arenero => open
 ---
 Salir
@@ -222,6 +227,7 @@ Salir
 `
 	lost := full
 	lost.Link, lost.Snapshot.Sandboxes, lost.Hosts = ui.Lost, full.Snapshot.Sandboxes[:1], nil
+	lost.Snapshot.Paused = true
 	const lostEN = `[The engine is not running]
 [Off until the engine is back]
 Suspend: it can't (click to hide) => hide 7
@@ -239,6 +245,7 @@ web · state not known
 ---
 AI apps
   [None found on this computer]
+✓ [Pause new sandboxes]
 Open Arenero => open
 ---
 Quit => quit
@@ -260,10 +267,13 @@ web · estado desconocido
 ---
 Apps de IA
   [Ninguna en este equipo]
+✓ [Pausar sandboxes nuevos]
 Abrir Arenero => open
 ---
 Salir => quit
 `
+	shut := linked()
+	shut.Snapshot.Paused, shut.Snapshot.Profiles = true, reach(sandbox.Denied, false)
 	tests := []struct {
 		name   string
 		state  ui.State
@@ -271,7 +281,12 @@ Salir => quit
 	}{
 		{"all there is", full, en, es},
 		{"no engine", lost, lostEN, lostES},
-		{"nothing", linked(), "[No sandboxes]\n---\nOpen Arenero => open\n---\nQuit => quit\n", "[Ningún sandbox]\n---\nAbrir Arenero => open\n---\nSalir => quit\n"},
+		{
+			"paused, and a profile that is shut", shut,
+			"[No sandboxes · new ones paused]\nprod: it can't => open profiles prod\n---\n✓ Pause new sandboxes => pause off\nOpen Arenero => open\n---\nQuit => quit\n",
+			"[Ningún sandbox · nuevos en pausa]\nprod: it can't => open profiles prod\n---\n✓ Pausar sandboxes nuevos => pause off\nAbrir Arenero => open\n---\nSalir => quit\n",
+		},
+		{"nothing", linked(), "[No sandboxes]\n---\nPause new sandboxes => pause on\nOpen Arenero => open\n---\nQuit => quit\n", "[Ningún sandbox]\n---\nPausar sandboxes nuevos => pause on\nAbrir Arenero => open\n---\nSalir => quit\n"},
 	}
 	both(t, func(t *testing.T, tx assets.Texts) {
 		for _, tt := range tests {
@@ -308,14 +323,53 @@ func TestR31_R70_SandboxLines(t *testing.T) {
 	})
 }
 
+func TestExtend(t *testing.T) {
+	until := func(d time.Duration) func(*sandbox.Sandbox) {
+		return func(b *sandbox.Sandbox) { b.Extendable = b.EndsAt.Add(d) }
+	}
+	never := func(b *sandbox.Sandbox) { b.EndsAt = time.Time{} }
+	orphan := func(b *sandbox.Sandbox) { b.Orphan = true }
+	lost := linked(awake(until(time.Hour)))
+	lost.Link = ui.Lost
+	tests := []struct {
+		name   string
+		state  ui.State
+		by     time.Duration
+		en, es string
+	}{
+		{"its life is as long as it can be", linked(awake()), 0, "", ""},
+		{"a day more", linked(awake(until(24 * time.Hour))), time.Hour, "Extend by 1 h", "Alargar 1 h"},
+		{"a part of an hour", linked(awake(until(23*time.Minute + 40*time.Second))), 23*time.Minute + 40*time.Second, "Extend by 23 min", "Alargar 23 min"},
+		{"seconds", linked(awake(until(59 * time.Second))), 59 * time.Second, "", ""},
+		{"asleep", linked(awake(until(time.Hour), state(sandbox.Suspended))), time.Hour, "Extend by 1 h", "Alargar 1 h"},
+		{"ending", linked(awake(until(time.Hour), state(sandbox.Terminating))), time.Hour, "", ""},
+		{"of others", linked(awake(until(time.Hour), orphan)), 0, "", ""},
+		{"without an end", linked(awake(until(time.Hour), never)), 0, "", ""},
+		{"no engine", lost, time.Hour, "", ""},
+	}
+	both(t, func(t *testing.T, tx assets.Texts) {
+		for _, tt := range tests {
+			b := tt.state.Snapshot.Sandboxes[0]
+			if by := ui.LaterEnd(b).Sub(b.EndsAt); by != tt.by {
+				t.Errorf("%s: later by %v, want %v", tt.name, by, tt.by)
+			}
+			item, ok := ui.Find(ui.Tray(tt.state, tx, noon).Items, "sandbox/k/extend")
+			if want := in(tx, tt.en, tt.es); item.Label != want || ok != (want != "") || item.Disabled {
+				t.Errorf("%s: %+v, want %q", tt.name, item, want)
+			}
+		}
+	})
+}
+
 func TestWhatIsBeingDone(t *testing.T) {
 	tx := assets.Load(assets.English, ui.Texts)
 	s := linked(awake())
-	s.Doing = map[string]ui.Verb{awake().ID: ui.Suspend}
+	s.Doing = map[string]ui.Verb{awake().ID: ui.Suspend, ui.PauseKey: ui.Pause}
 	for id, want := range map[string]ui.Item{
 		"sandbox/k/suspend":  {Label: "Suspend…", Disabled: true},
 		"sandbox/k/kill":     {Label: "Kill", Disabled: true},
 		"sandbox/k/terminal": {Label: "Open terminal"},
+		"pause":              {Label: "Pause new sandboxes…", Disabled: true},
 	} {
 		if got, _ := ui.Find(ui.Tray(s, tx, noon).Items, id); got.Label != want.Label || got.Disabled != want.Disabled {
 			t.Errorf("%s is %+v, want %+v", id, got, want)
@@ -348,7 +402,7 @@ func TestIDs(t *testing.T) {
 	if n := len(slices.Compact(sorted)); n != len(got) || slices.Contains(got, "") {
 		t.Errorf("%d of %d ids are there once", n, len(got))
 	}
-	if more, _ := ui.Find(ui.Tray(linked(all...), tx, noon).Items, "more"); more.Label != "25 more…" || more.Action.Verb != ui.Open {
+	if more, _ := ui.Find(ui.Tray(linked(all...), tx, noon).Items, "more"); more.Label != "25 more…" || more.Action != (ui.Action{Verb: ui.Open, Page: ui.PageSandboxes}) {
 		t.Errorf("more is %+v", more)
 	}
 	fewer := ids(linked(all[1:]...))

@@ -17,11 +17,15 @@ func (t *tray) act(ctx context.Context, a ui.Action) {
 	client := t.cfg.Client
 	switch a.Verb {
 	case ui.Suspend:
-		t.call(ctx, a, "tray.suspend", func() error { _, err := client.Suspend(ctx, a.Subject); return err })
+		t.call(ctx, a, t.tx.Get("tray.suspend"), func() error { _, err := client.Suspend(ctx, a.Subject); return err })
 	case ui.Resume:
-		t.call(ctx, a, "tray.resume", func() error { _, err := client.Resume(ctx, a.Subject); return err })
+		t.call(ctx, a, t.tx.Get("tray.resume"), func() error { _, err := client.Resume(ctx, a.Subject); return err })
 	case ui.Kill:
-		t.call(ctx, a, "tray.kill", func() error { return client.Terminate(ctx, a.Subject, "") })
+		t.call(ctx, a, t.tx.Get("tray.kill"), func() error { return client.Terminate(ctx, a.Subject, "") })
+	case ui.Extend:
+		t.extend(ctx, a)
+	case ui.Pause:
+		t.pauseNew(ctx, a)
 	case ui.SuspendAll:
 		t.all(ctx, a, nil)
 	case ui.KillAll:
@@ -41,7 +45,7 @@ func (t *tray) act(ctx context.Context, a ui.Action) {
 	case ui.Connect:
 		t.connect(ctx, a)
 	case ui.Open:
-		t.open(ctx)
+		t.open(a.Page, a.Subject)
 	case ui.Hide:
 		t.hide(a.Subject)
 	}
@@ -60,8 +64,45 @@ func (t *tray) call(ctx context.Context, a ui.Action, label string, do func() er
 		t.post(ctx, func() {
 			done()
 			if err != nil {
-				t.failed(a, t.tx.Get(label)+" "+name, err)
+				t.failed(a, label+" "+name, err)
 			}
+		})
+	}()
+}
+
+// extend has a sandbox end later than was asked for before.
+func (t *tray) extend(ctx context.Context, a ui.Action) {
+	for _, b := range t.state.Snapshot.Sandboxes {
+		if b.ID != a.Subject {
+			continue
+		}
+		if later := ui.LaterEnd(b); later.After(b.EndsAt) {
+			t.call(ctx, a, t.tx.Get("tray.extend", "span", ui.Span(t.tx, later.Sub(b.EndsAt))), func() error {
+				_, err := t.cfg.Client.ScheduleRemoval(ctx, a.Subject, later)
+				return err
+			})
+		}
+		return
+	}
+}
+
+// pauseNew has requests for new sandboxes refused, or taken again.
+func (t *tray) pauseNew(ctx context.Context, a ui.Action) {
+	if _, busy := t.state.Doing[ui.PauseKey]; busy {
+		return
+	}
+	paused := a.Subject == ui.Paused
+	t.hide(string(a.Verb) + "/" + a.Subject)
+	done := t.doing(a.Verb, ui.PauseKey)
+	go func() {
+		err := t.cfg.Client.Pause(ctx, paused)
+		t.post(ctx, func() {
+			done()
+			if err != nil {
+				t.failed(a, t.tx.Get("tray.pause"), err)
+				return
+			}
+			t.state.Snapshot.Paused = paused // as the next snapshot says
 		})
 	}()
 }
@@ -177,10 +218,11 @@ func (t *tray) connect(ctx context.Context, a ui.Action) {
 	}()
 }
 
-// open shows the window, which sees to it that there is one alone.
-func (t *tray) open(context.Context) {
+// open shows the window, which sees to it that there is one alone, at a place on
+// a page; "" is wherever it is.
+func (t *tray) open(page, place string) {
 	a := ui.Action{Verb: ui.Open}
-	err := start.Window(t.cfg.Window)
+	err := start.Window(t.cfg.Window, windowArgs(page, place)...)
 	if errors.Is(err, start.ErrNoWindow) {
 		err = errors.New(t.tx.Get("tray.no-window"))
 	}
@@ -189,6 +231,19 @@ func (t *tray) open(context.Context) {
 		return
 	}
 	t.hide("open/")
+}
+
+// windowArgs are the arguments of the program with the windows that lead to a
+// place on a page.
+func windowArgs(page, place string) (args []string) {
+	if page == "" {
+		return nil
+	}
+	args = []string{"--page", page}
+	if place != "" {
+		args = append(args, "--place", place)
+	}
+	return args
 }
 
 // hide takes a note away.

@@ -61,7 +61,7 @@ func (t *tray) lose(err error) {
 	if t.state.Link != ui.Lost {
 		t.clicked = true
 	}
-	t.state.Link, t.state.Settled = ui.Lost, nil
+	t.state.Link, t.state.Settled, t.asked = ui.Lost, nil, false
 	// That nothing answers is known; anything else is worth a word, until an
 	// answer comes.
 	if e, ok := errors.AsType[*sandbox.Error](err); ok && (e.Code != sandbox.Unreachable || e.Err == nil) {

@@ -174,6 +174,14 @@ func (n *node) properties(names []string) map[string]dbus.Variant {
 	}
 	set("label", strings.ReplaceAll(n.item.Label, "_", "__")) // one alone marks a key
 	set("enabled", !n.item.Disabled)
+	if n.item.Toggle {
+		set("toggle-type", "checkmark")
+		state := int32(0)
+		if n.item.On {
+			state = 1
+		}
+		set("toggle-state", state)
+	}
 	if len(n.below) > 0 {
 		set("children-display", "submenu")
 	}

@@ -31,7 +31,7 @@ func newRecorder() *recorder {
 				text += fmt.Sprintf(" %d%v", p.Number, slices.Sorted(maps.Keys(p.Values)))
 			}
 			for _, p := range args[1].([]removals) {
-				text += fmt.Sprintf(" %d without %v", p.Number, p.Names)
+				text += fmt.Sprintf(" %d without %v", p.Number, slices.Sorted(slices.Values(p.Names)))
 			}
 		}
 		r.sent = append(r.sent, text)
@@ -65,7 +65,10 @@ func TestMenuTellsWhatDiffersAlone(t *testing.T) {
 		{"one below", []ui.Item{item("a", "A2"), line, item("b", "B", item("x", "X"), item("y", "Y"))}, "ItemsPropertiesUpdated 3[enabled]; LayoutUpdated 3"},
 		{"one in the middle", []ui.Item{item("a", "A2"), item("c", "C"), line, item("b", "B", item("x", "X"), item("y", "Y"))}, "LayoutUpdated 0"},
 		{"none below", []ui.Item{item("a", "A2"), item("c", "C"), line, item("b", "B")}, "ItemsPropertiesUpdated 3 without [children-display]; LayoutUpdated 3"},
-		{"some below", []ui.Item{item("a", "A2"), item("c", "C"), line, item("b", "B", item("z", "Z"))}, "ItemsPropertiesUpdated 3[children-display]; LayoutUpdated 3"},
+		{"a mark", []ui.Item{item("a", "A2"), {ID: "c", Label: "C", Disabled: true, Toggle: true}, line, item("b", "B")}, "ItemsPropertiesUpdated 6[enabled toggle-state toggle-type]"},
+		{"which is set", []ui.Item{item("a", "A2"), {ID: "c", Label: "C", Disabled: true, Toggle: true, On: true}, line, item("b", "B")}, "ItemsPropertiesUpdated 6[toggle-state]"},
+		{"and gone", []ui.Item{item("a", "A2"), {ID: "c", Label: "C", Disabled: true}, line, item("b", "B")}, "ItemsPropertiesUpdated 6 without [toggle-state toggle-type]"},
+		{"some below", []ui.Item{item("a", "A2"), {ID: "c", Label: "C", Disabled: true}, line, item("b", "B", item("z", "Z"))}, "ItemsPropertiesUpdated 3[children-display]; LayoutUpdated 3"},
 	}
 	for _, s := range steps {
 		r.show(s.menu)

@@ -93,9 +93,14 @@ func (p *nativePanel) build(parent *systray.MenuItem, items []ui.Item) {
 			continue
 		}
 		n := &nativeItem{action: i.Action}
-		if parent == nil {
+		switch {
+		case parent == nil && i.Toggle:
+			n.MenuItem = systray.AddMenuItemCheckbox(i.Label, "", i.On)
+		case parent == nil:
 			n.MenuItem = systray.AddMenuItem(i.Label, "")
-		} else {
+		case i.Toggle:
+			n.MenuItem = parent.AddSubMenuItemCheckbox(i.Label, "", i.On)
+		default:
 			n.MenuItem = parent.AddSubMenuItem(i.Label, "")
 		}
 		if i.Disabled {
@@ -135,18 +140,23 @@ func (p *nativePanel) update(items, before []ui.Item) {
 		case !i.Disabled && was.Disabled:
 			n.Enable()
 		}
+		switch {
+		case i.On && !was.On:
+			n.Check()
+		case !i.On && was.On:
+			n.Uncheck()
+		}
 		p.update(i.Items, was.Items)
 	}
 }
 
-// notify implements panel. These systems have no way that needs no other program;
-// what failed stands in the menu.
-func (p *nativePanel) notify(ui.Notice, func()) error { return errNone }
+// notify implements panel.
+func (p *nativePanel) notify(n ui.Notice, open func()) error { return notify(n, open) }
 
 // sameShape reports whether two menus have the same items in the same places,
 // whatever these say.
 func sameShape(a, b []ui.Item) bool {
 	return slices.EqualFunc(a, b, func(x, y ui.Item) bool {
-		return x.ID == y.ID && x.Separator == y.Separator && sameShape(x.Items, y.Items)
+		return x.ID == y.ID && x.Separator == y.Separator && x.Toggle == y.Toggle && sameShape(x.Items, y.Items)
 	})
 }

@@ -25,13 +25,13 @@ import (
 type Config struct {
 	Client  *control.Client     // of its own: it is to give up soon, and to start nothing
 	Ready   <-chan struct{}     // is closed when there should be an engine; nil is at once
-	Texts   func() assets.Texts // in the language of the user, which may change
+	Texts   func() assets.Texts // in the language of the user, which may change; cheap while it does not
 	Explain func(error) string  // says an error in it
 	Hosts   Hosts
 	Launch  func(ctx context.Context) error // starts an engine in place of one that is lost
 	Program string                          // path of arenero
 	Window  string                          // path of the program with the windows
-	Quiet   ui.Hours                        // when nothing is told that nobody asked for
+	Quiet   *ui.Hours                       // when nothing is told that nobody asked for; nil is what the user has set
 	Clock   clockwork.Clock
 	Log     *slog.Logger
 }
@@ -74,6 +74,11 @@ type tray struct {
 	notices ui.Notices
 	quit    context.CancelFunc
 
+	asked  bool     // for them, of the engine of now
+	setAt  uint64   // number of the settings that they are of
+	quiet  ui.Hours // of theirs
+	silent bool     // no notices at all
+
 	spendAt  time.Time // when to ask again what was spent; zero is not
 	spendDay time.Time
 	alive    map[string]bool // the sandboxes that the last answer was about
@@ -88,7 +93,10 @@ func newTray(cfg Config) *tray {
 		cfg.Clock = clockwork.NewRealClock()
 	}
 	t := &tray{cfg: cfg, tx: cfg.Texts(), inbox: make(chan func(), 64)}
-	t.state = ui.State{Link: ui.Starting, Doing: map[string]ui.Verb{}, Explain: func(e *sandbox.Error) string { return cfg.Explain(e) }}
+	if cfg.Quiet != nil {
+		t.quiet = *cfg.Quiet
+	}
+	t.state = ui.State{Link: ui.Starting, TellDone: true, Doing: map[string]ui.Verb{}, Explain: func(e *sandbox.Error) string { return cfg.Explain(e) }}
 	return t
 }
 
@@ -171,6 +179,7 @@ func (t *tray) turn(ctx context.Context) (next time.Time) {
 	}
 	at(until)
 	at(t.spend(ctx, now))
+	t.askPreferences(ctx)
 	if due := t.looked.Add(hostDelay); t.cfg.Hosts != nil && !t.state.Looked {
 		if t.looked.IsZero() {
 			t.looked, due = now, now.Add(hostDelay)
@@ -195,15 +204,18 @@ func (t *tray) turn(ctx context.Context) (next time.Time) {
 
 // tell gives a notice, unless nothing is to be told at this time.
 func (t *tray) tell(ctx context.Context, n ui.Notice) {
-	if n.Alert && t.cfg.Quiet.Contain(t.cfg.Clock.Now()) {
-		return
+	if !t.quiet.Contain(t.cfg.Clock.Now()) {
+		t.answer(ctx, n)
 	}
-	t.answer(ctx, n)
 }
 
-// answer gives a notice that was asked for.
+// answer gives a notice that was asked for. A click on it opens the window where
+// it is about.
 func (t *tray) answer(ctx context.Context, n ui.Notice) {
-	open := func() { t.post(ctx, func() { t.open(ctx) }) }
+	if t.silent {
+		return
+	}
+	open := func() { t.post(ctx, func() { t.open(n.Page, n.Place) }) }
 	go func() {
 		if err := t.panel.notify(n, open); err != nil {
 			t.cfg.Log.Info("notice not shown", "notice", n.ID, "err", err)
@@ -310,7 +322,7 @@ func (t *tray) settle() {
 // opened is called when the menu comes up: what costs to find out, and may have
 // changed since, is found out for the next time.
 func (t *tray) opened(ctx context.Context) {
-	t.tx = t.cfg.Texts()
+	t.speak()
 	if t.cfg.Hosts != nil && t.state.Looked && t.cfg.Clock.Since(t.looked) > lookAgain {
 		t.look(ctx)
 	}
@@ -336,9 +348,15 @@ func (t *tray) doing(verb ui.Verb, ids ...string) (done func()) {
 func (t *tray) noPanel(ctx context.Context) {
 	text := t.tx.Get("tray.no-icon")
 	t.cfg.Log.Warn("no tray host: there is no icon", "told", text)
+	open := func() { t.post(ctx, func() { t.open("", "") }) }
+	if t.silent {
+		t.open("", "")
+		return
+	}
+	n := ui.Notice{ID: "no-icon", Title: t.tx.Get("tray.name"), Text: text}
 	go func() {
-		if err := t.panel.notify(ui.Notice{ID: "no-icon", Title: t.tx.Get("tray.name"), Text: text}, func() {}); err != nil {
-			t.post(ctx, func() { t.open(ctx) })
+		if err := t.panel.notify(n, open); err != nil {
+			open()
 		}
 	}()
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,8 +27,8 @@ import (
 )
 
 type trayCommand struct {
-	QuietHours quietHours `name:"quiet-hours" placeholder:"HH:MM-HH:MM" env:"ARENERO_QUIET_HOURS"`
-	Verbose    bool       `short:"v"`
+	QuietHours *quietHours `name:"quiet-hours" placeholder:"HH:MM-HH:MM" env:"ARENERO_QUIET_HOURS"`
+	Verbose    bool        `short:"v"`
 }
 
 // quietHours are hours on a command line.
@@ -118,10 +119,15 @@ func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string
 	client := control.NewClient(path)
 	client.Patience = tray.Patience
 	defer client.Close()
-	err = tray.Run(ctx, tray.Config{
-		Client: client, Ready: ready, Texts: trayTexts, Explain: message, Hosts: trayHosts{}, Launch: control.Launcher(),
-		Program: program, Window: window, Quiet: c.QuietHours.Hours, Log: log,
-	})
+	words := &trayWords{}
+	cfg := tray.Config{
+		Client: client, Ready: ready, Texts: words.menu, Explain: words.explain, Hosts: trayHosts{}, Launch: control.Launcher(),
+		Program: program, Window: window, Log: log,
+	}
+	if c.QuietHours != nil {
+		cfg.Quiet = &c.QuietHours.Hours
+	}
+	err = tray.Run(ctx, cfg)
 	client.Close()
 	if errors.Is(err, tray.ErrSessionOver) {
 		// Without a session an engine goes on, and ends once nobody needs it.
@@ -157,8 +163,33 @@ func (c *trayCommand) engine(ctx context.Context, log *slog.Logger, ready chan<-
 	return nil
 }
 
-// trayTexts are those of the tray, in the language that the user has chosen now.
-func trayTexts() assets.Texts { return assets.Load(language(), ui.Texts) }
+// trayWords are the texts of the tray, in the language that the user has chosen
+// now: it may be another one while the tray runs.
+type trayWords struct {
+	mu     sync.Mutex // guards what follows
+	items  assets.Texts
+	errors assets.Texts // read once something has gone wrong
+}
+
+// menu are the texts of the menu and of notices.
+func (w *trayWords) menu() assets.Texts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := language(); w.items.Language != l {
+		w.items = assets.Load(l, ui.Texts)
+	}
+	return w.items
+}
+
+// explain says what went wrong.
+func (w *trayWords) explain(err error) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.items.Language; w.errors.Language != l {
+		w.errors = assets.Load(l, ui.MessageTexts, ui.KeychainTexts)
+	}
+	return ui.Explain(w.errors, err)
+}
 
 // trayHosts are the apps of this computer, for the menu.
 type trayHosts struct{}
