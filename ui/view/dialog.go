@@ -16,15 +16,26 @@ type Dialog struct {
 	pop     *widget.PopUp
 	buttons []*Button
 	ended   func()
+	asks    func() // what Escape does in place of ending it; may be nil
 	done    bool
 }
 
 // A body is what a dialog shows. By it [Escape] knows a dialog of ours among what
 // lies over a window.
 type body struct {
-	*fyne.Container
-	dialog *Dialog
+	widget.BaseWidget
+	content fyne.CanvasObject
+	dialog  *Dialog
 }
+
+func newBody(content fyne.CanvasObject, d *Dialog) *body {
+	b := &body{content: content, dialog: d}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CreateRenderer makes what is drawn.
+func (b *body) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.content) }
 
 // NewDialog shows a dialog. Each action ends it first. Its last button, which
 // does nothing but end it, has the label no. ended may be nil: it is called when
@@ -47,7 +58,7 @@ func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ende
 	room := canvas.NewRectangle(color.Transparent)
 	room.SetMinSize(fyne.NewSize(min(lineWidth, env.Window.Canvas().Size().Width*0.8), 0))
 	box := container.NewBorder(container.NewVBox(room, Heading(title)), row, nil, nil, content)
-	d.pop = widget.NewModalPopUp(&body{container.NewPadded(box), d}, env.Window.Canvas())
+	d.pop = widget.NewModalPopUp(newBody(container.NewPadded(box), d), env.Window.Canvas())
 	d.pop.Show()
 	return d
 }
@@ -74,7 +85,11 @@ func (d *Dialog) Resize(size fyne.Size) {
 func Escape(c fyne.Canvas) bool {
 	if pop, ok := c.Overlays().Top().(*widget.PopUp); ok {
 		if b, ok := pop.Content.(*body); ok {
-			b.dialog.Close()
+			if b.dialog.asks != nil {
+				b.dialog.asks()
+			} else {
+				b.dialog.Close()
+			}
 			return true
 		}
 	}
