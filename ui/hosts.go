@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -163,8 +165,9 @@ func HostNotes(tx assets.Texts, h control.Host) []Note {
 	if h.Lacks != nil {
 		alert(Told(tx, *h.Lacks))
 	}
-	if h.Running {
-		alert(Visible(tx.Get("window.hosts.running", "title", h.Title)))
+	if h.Running { // which matters to whoever is about to change something
+		well := len(h.Entries) > 0 && entryTone(worst(h)) == ToneGood
+		out = append(out, Note{Text: Visible(tx.Get("window.hosts.running", "title", h.Title)), Alert: !well})
 	}
 	if !h.Installed {
 		out = append(out, Note{Text: Visible(tx.Get("window.hosts.absent", "title", h.Title))})
@@ -388,6 +391,24 @@ func HostChangeDoes(tx assets.Texts, title string, c control.HostChange, done bo
 // HostChanges reports whether a result changes anything.
 func HostChanges(r control.HostResult) bool {
 	return slices.ContainsFunc(r.Changes, func(c control.HostChange) bool { return c.Action != control.HostUnchanged })
+}
+
+// FindingText is what a check found, and what to do about it.
+func FindingText(tx assets.Texts, f control.Finding) (what, remedy string) {
+	what = sentence(Told(tx, f.What))
+	if f.Remedy != nil {
+		remedy = sentence(Told(tx, *f.Remedy))
+	}
+	return what, remedy
+}
+
+// sentence is text with a capital letter in front, as it stands alone.
+func sentence(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return text
+	}
+	return string(unicode.ToUpper(r)) + text[n:]
 }
 
 // FindingTone is how what a check found is to look.

@@ -69,7 +69,7 @@ type hostPart struct {
 func NewHosts(env Env) *Hosts {
 	v := &Hosts{env: env, banner: NewBanner()}
 	tx := env.Texts
-	v.table = NewTable(env, []Column{{Title: tx.Get("window.hosts.column.app"), Width: 120, Grow: true}, {Title: tx.Get("window.hosts.column.state"), Width: 130}})
+	v.table = NewTable(env, []Column{{Title: tx.Get("window.hosts.column.app"), Width: 110, Grow: true}, {Title: tx.Get("window.hosts.column.state"), Width: 140}})
 	v.table.OnSelect = func(id string) {
 		v.shown.Selected = id
 		v.OnSelect(id)
@@ -176,7 +176,7 @@ func (v *Hosts) checked() any {
 
 func (v *Hosts) drawHead(h control.Host) []fyne.CanvasObject {
 	word, tone := ui.HostWord(v.env.Texts, h)
-	state := widget.NewRichText(&widget.TextSegment{Text: word, Style: widget.RichTextStyle{ColorName: toneColor(tone), TextStyle: fyne.TextStyle{Bold: true}}})
+	state := colored(word, toneColor(tone), fyne.TextStyle{Bold: true})
 	out := []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.NewCenter(state), Heading(ui.Visible(h.Title)))}
 	for _, n := range ui.HostNotes(v.env.Texts, h) {
 		out = append(out, v.note(n))
@@ -191,6 +191,11 @@ func (v *Hosts) note(n ui.Note) fyne.CanvasObject {
 		icon, tone = theme.WarningIcon(), ui.ToneWarn
 	}
 	return marked(icon, toneColor(tone), n.Text, "")
+}
+
+// colored is a text of one line in a color of the theme.
+func colored(text string, name fyne.ThemeColorName, style fyne.TextStyle) *widget.RichText {
+	return widget.NewRichText(&widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: name, TextStyle: style}})
 }
 
 // marked is a text with an icon before it, and what more there is to say below.
@@ -248,7 +253,7 @@ func (v *Hosts) entry(h control.Host, e control.HostEntry) fyne.CanvasObject {
 	tx := v.env.Texts
 	word, tone := ui.HostEntryWord(tx, e)
 	title := ui.ScopeName(tx, e.Scope)
-	state := widget.NewRichText(&widget.TextSegment{Text: word, Style: widget.RichTextStyle{ColorName: toneColor(tone)}})
+	state := colored(word, toneColor(tone), fyne.TextStyle{})
 	name := widget.NewLabelWithStyle(title, fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
 	name.Truncation = fyne.TextTruncateEllipsis
 	box := container.NewVBox(container.NewBorder(nil, nil, nil, state, name))
@@ -257,8 +262,7 @@ func (v *Hosts) entry(h control.Host, e control.HostEntry) fyne.CanvasObject {
 	}
 	facts := container.New(factRows{})
 	for _, f := range ui.HostEntryFacts(tx, e) {
-		label := widget.NewLabel(f.Label)
-		label.Importance = widget.LowImportance
+		label := colored(f.Label, ColorMuted, fyne.TextStyle{})
 		value := widget.NewLabelWithStyle(f.Text, fyne.TextAlignLeading, fyne.TextStyle{Monospace: f.Mono})
 		value.Wrapping = fyne.TextWrapWord
 		if f.Mono {
@@ -284,9 +288,6 @@ func (v *Hosts) buttons(actions []ui.HostAction, host, entry string) fyne.Canvas
 	var whys []string
 	for _, a := range actions {
 		b := v.button(Action{Label: a.Label, Primary: a.Usual, Do: func() { v.OnAct(a.Verb, host, entry) }})
-		if a.Danger {
-			b.Importance = widget.MediumImportance
-		}
 		row.Add(b)
 		if a.Why != "" {
 			b.Disable()
@@ -324,18 +325,19 @@ func drawFindings(env Env, box *fyne.Container, all []control.Finding) {
 		ui.ToneGood: theme.ConfirmIcon(), ui.ToneWarn: theme.WarningIcon(), ui.ToneBad: theme.ErrorIcon(), ui.ToneMuted: theme.InfoIcon(),
 	}
 	for _, f := range all {
-		tone, remedy := ui.FindingTone(f.Level), ""
-		if f.Remedy != nil {
-			remedy = ui.Told(env.Texts, *f.Remedy)
-		}
-		box.Add(marked(icons[tone], toneColor(tone), ui.Told(env.Texts, f.What), remedy))
+		tone := ui.FindingTone(f.Level)
+		what, remedy := ui.FindingText(env.Texts, f)
+		box.Add(marked(icons[tone], toneColor(tone), what, remedy))
 		drawFindings(env, box, f.More)
 	}
 }
 
 // button is one that comes into view when it gets the focus.
 func (v *Hosts) button(a Action) *revealed {
-	b := &revealed{Button: *a.button(), in: v.detail}
+	b := &revealed{Button: Button{widget.Button{Text: a.Label, OnTapped: a.Do}}, in: v.detail}
+	if a.Primary {
+		b.Importance = widget.HighImportance
+	}
 	b.ExtendBaseWidget(b)
 	return b
 }

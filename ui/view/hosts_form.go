@@ -68,7 +68,8 @@ func NewHostForm(env Env, h control.Host, entry *control.HostEntry, action strin
 	head.Add(f.doing)
 	head.Add(f.force)
 	head.Add(f.title)
-	f.root = container.NewBorder(head, nil, nil, nil, f.diff)
+	scroll := container.NewVScroll(head)
+	f.root = container.New(headAndRest{head}, scroll, f.diff)
 	return f
 }
 

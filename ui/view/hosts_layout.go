@@ -44,6 +44,34 @@ func (besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	detail.Move(fyne.NewPos(0, h+pad))
 }
 
+// headAndRest puts what scrolls above something else, which gets the room that
+// the content of the first does not need, and some in any case.
+type headAndRest struct{ content *fyne.Container }
+
+const restLeast = 110
+
+func (headAndRest) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	size := objects[0].MinSize().Max(fyne.NewSize(280, restLeast))
+	if objects[1].Visible() {
+		size.Width = max(size.Width, objects[1].MinSize().Width)
+		size.Height += restLeast
+	}
+	return size
+}
+
+func (l headAndRest) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	head, rest := objects[0], objects[1]
+	h := size.Height
+	if rest.Visible() {
+		l.content.Resize(fyne.NewSize(size.Width, l.content.MinSize().Height)) // texts wrap now, and so get their height
+		h = min(l.content.MinSize().Height, max(size.Height-restLeast, 0))
+		rest.Resize(fyne.NewSize(size.Width, max(size.Height-h-theme.Padding(), 0)))
+		rest.Move(fyne.NewPos(0, h+theme.Padding()))
+	}
+	head.Resize(fyne.NewSize(size.Width, h))
+	head.Move(fyne.NewPos(0, 0))
+}
+
 // flow puts objects one after the other, in as many rows as they need.
 type flow struct{}
 
