@@ -94,7 +94,7 @@ func (r *barRenderer) apply() {
 	v := fyne.CurrentApp().Settings().ThemeVariant()
 	r.text.TextSize = th.Size(theme.SizeNameText)
 	r.text.Color = th.Color(theme.ColorNameForeground, v)
-	r.track.FillColor = th.Color(theme.ColorNameInputBorder, v)
+	r.track.FillColor = th.Color(ColorTrack, v)
 	r.fill.FillColor = th.Color(r.w.bar.color(), v)
 	r.fill.Hidden = r.w.bar.part() == 0
 }

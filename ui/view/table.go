@@ -17,6 +17,8 @@ type Column struct {
 	Grow  bool    // it gets a share of the room that is left
 	Right bool    // texts stand at its right edge, as numbers do
 	Sort  bool    // a click on its title sorts
+	// From is the width of a table below which the column is left out.
+	From float32
 }
 
 // A Cell is one of a row: an icon, a text, a bar, or some of them.
@@ -71,17 +73,18 @@ type Table struct {
 	head   *tableHead
 	body   *tableBody
 	scroll *container.Scroll
-	object fyne.CanvasObject
+	object *fyne.Container
 }
 
 // NewTable returns a table without rows.
 func NewTable(_ Env, columns []Column) *Table {
-	t := &Table{columns: columns, sorted: -1}
+	t := &Table{columns: columns, sorted: -1, object: container.NewWithoutLayout()}
 	t.head = newTableHead(t)
 	t.body = newTableBody(t)
 	t.scroll = container.NewScroll(t.body)
 	t.scroll.OnScrolled = func(fyne.Position) { t.moved() }
-	t.object = container.New(&tableLayout{t}, t.head, t.scroll)
+	t.object.Layout = &tableLayout{t}
+	t.object.Objects = []fyne.CanvasObject{t.head, t.scroll}
 	return t
 }
 
@@ -160,6 +163,9 @@ func (t *Table) Retitle(titles ...string) {
 	}
 	t.head.Refresh()
 }
+
+// Size is how much room there is for the rows.
+func (t *Table) Size() fyne.Size { return t.scroll.Size() }
 
 func (t *Table) sort(column int) {
 	if t.OnSort == nil || column < 0 || column >= len(t.columns) || !t.columns[column].Sort {
@@ -244,26 +250,35 @@ func (t *Table) moved() {
 // page is how many rows are seen at once.
 func (t *Table) page() int { return max(1, int(t.scroll.Size().Height/t.body.height)-1) }
 
+// there reports whether column c has a place in the table as it is.
+func (t *Table) there(c Column) bool { return c.From <= t.object.Size().Width }
+
 // least is the width below which the columns do not shrink.
 func (t *Table) least() float32 {
-	w := float32(0)
+	w := float32(scrollRoom)
 	for _, c := range t.columns {
-		w += c.Width + 2*cellPad
+		if t.there(c) {
+			w += c.Width + 2*cellPad
+		}
 	}
 	return w
 }
 
 // widths are those of the columns, with their padding, in a table of a width.
+// Those that are left out have none.
 func (t *Table) widths(width float32) []float32 {
 	growing := 0
 	for _, c := range t.columns {
-		if c.Grow {
+		if c.Grow && t.there(c) {
 			growing++
 		}
 	}
 	more := max(0, width-t.least())
 	out := make([]float32, len(t.columns))
 	for i, c := range t.columns {
+		if !t.there(c) {
+			continue
+		}
 		out[i] = c.Width + 2*cellPad
 		if c.Grow {
 			out[i] += more / float32(growing)
@@ -275,7 +290,7 @@ func (t *Table) widths(width float32) []float32 {
 // columnAt is the column at a place from the left, or -1.
 func (t *Table) columnAt(x, width float32) int {
 	for i, w := range t.widths(width) {
-		if x < w {
+		if x < w && w > 0 {
 			return i
 		}
 		x -= w

@@ -79,9 +79,9 @@ func (b *tableBody) draw() {
 	}
 	at, ok := t.index[t.selected]
 	if b.focused {
-		pos, size := fyne.NewPos(t.scroll.Offset.X, top), view.Size()
+		pos, size := fyne.NewPos(t.scroll.Offset.X+1, top+1), view.Size().SubtractWidthHeight(2, 2)
 		if ok && t.seen(at) {
-			pos, size = fyne.NewPos(0, float32(at)*b.height), fyne.NewSize(width, b.height)
+			pos, size = fyne.NewPos(1, float32(at)*b.height), fyne.NewSize(width-2, b.height-1)
 		}
 		if b.ring.Position() != pos || b.ring.Size() != size {
 			b.ring.Move(pos)
@@ -172,7 +172,11 @@ func (b *tableBody) FocusLost() {
 func (b *tableBody) TypedRune(rune) {}
 
 // TypedKey moves, opens, or shows the menu.
-func (b *tableBody) TypedKey(e *fyne.KeyEvent) { b.t.key(e.Name) }
+func (b *tableBody) TypedKey(e *fyne.KeyEvent) {
+	if !b.t.key(e.Name) {
+		toWindow(b, e)
+	}
+}
 
 // MinSize is that of all rows.
 func (b *tableBody) MinSize() fyne.Size {
@@ -260,6 +264,7 @@ func (l *tableLine) show(r Row, y float32, widths []float32, selected, hot bool)
 	for _, x := range widths {
 		total += x
 	}
+	total += scrollRoom
 	if place {
 		l.back.Move(fyne.NewPos(0, y))
 		l.back.Resize(fyne.NewSize(total, l.b.height))
@@ -282,11 +287,11 @@ func (l *tableLine) show(r Row, y float32, widths []float32, selected, hot bool)
 	x := float32(0)
 	for i, c := range l.cells {
 		var cell Cell
-		if i < len(r.Cells) {
-			cell = r.Cells[i]
+		if i < len(r.Cells) && widths[i] > 0 {
+			cell = r.Cells[i] // else there is no room for it
 		}
 		if place || i >= len(l.shown) || !cell.same(l.shown[i]) {
-			c.draw(w, cell, l.b.t.columns[i].Right, fyne.NewPos(x+cellPad, y), fyne.NewSize(widths[i]-2*cellPad, l.b.height-1))
+			c.draw(w, cell, l.b.t.columns[i].Right, fyne.NewPos(x+cellPad, y), fyne.NewSize(max(0, widths[i]-2*cellPad), l.b.height-1))
 		}
 		x += widths[i]
 	}

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	cellPad  = 6 // at both sides of a cell
-	rowPad   = 6 // above and below its text
-	ringWide = 2 // line around what has the focus
+	cellPad    = 6 // at both sides of a cell
+	rowPad     = 6 // above and below its text
+	ringWide   = 2 // line around what has the focus
+	scrollRoom = 8 // that the bar to scroll with covers at the right
 )
 
 // colorOf is a color of the theme of w, as it is now.
@@ -94,13 +95,15 @@ func (h *tableHead) TypedKey(e *fyne.KeyEvent) {
 		h.t.sort(h.at)
 	case fyne.KeyDown:
 		h.t.Focus()
+	default:
+		toWindow(h, e)
 	}
 }
 
 // step goes to the next title that sorts.
 func (h *tableHead) step(by int) {
 	for i := h.at + by; i >= 0 && i < len(h.t.columns); i += by {
-		if h.t.columns[i].Sort {
+		if h.t.columns[i].Sort && h.t.there(h.t.columns[i]) {
 			h.at = i
 			h.Refresh()
 			return
@@ -188,6 +191,12 @@ func (r *headRenderer) Layout(size fyne.Size) {
 	x := -r.h.offset
 	inline := r.h.Theme().Size(theme.SizeNameText)
 	for i, w := range t.widths(r.h.width()) {
+		if r.titles[i].Hidden = w == 0; w == 0 {
+			if i == t.sorted {
+				r.arrow.Hidden = true
+			}
+			continue
+		}
 		room := w - 2*cellPad
 		left := x + cellPad
 		text := r.titles[i]

@@ -41,7 +41,7 @@ func someColumns() []Column {
 // tableIn shows a table with 1,000 rows in a window.
 func tableIn(t testing.TB, size fyne.Size) (*Table, fyne.Window) {
 	t.Helper()
-	test.NewTempApp(t)
+	test.NewTempApp(t).Settings().SetTheme(NewTheme("light"))
 	table := NewTable(Env{}, someColumns())
 	w := test.NewTempWindow(t, table.Object())
 	w.Resize(size)
