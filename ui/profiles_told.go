@@ -59,7 +59,8 @@ var whys = []string{
 
 // ProfileTrouble is what kept something about a profile from being done, and
 // what to do, where that differs in a window from what all are told; else "".
-func ProfileTrouble(tx assets.Texts, e *sandbox.Error) string {
+// profile is the one that was asked about.
+func ProfileTrouble(tx assets.Texts, profile string, e *sandbox.Error) string {
 	if e == nil {
 		return ""
 	}
@@ -70,7 +71,7 @@ func ProfileTrouble(tx assets.Texts, e *sandbox.Error) string {
 	if !slices.Contains(whys, why) {
 		return ""
 	}
-	return tx.Get("window.profiles.why."+why, "profile", detail(e, "profile"), "users", detail(e, "users"), "file", detail(e, "file"), "host", cmp.Or(detail(e, "host"), "AWS"))
+	return tx.Get("window.profiles.why."+why, "profile", cmp.Or(detail(e, "profile"), Visible(profile)), "users", detail(e, "users"), "file", detail(e, "file"), "host", cmp.Or(detail(e, "host"), "AWS"))
 }
 
 func detail(e *sandbox.Error, name string) string {

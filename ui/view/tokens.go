@@ -1,0 +1,331 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui"
+)
+
+// A TokenApp is an entry of an app that a token can be bound to.
+type TokenApp struct {
+	Connection string
+	Title      string
+	Grant      string // name of the token it has now; "" is the owner's own
+}
+
+// TokensShown is all that the screen of tokens shows.
+type TokensShown struct {
+	Tokens   []control.Token // the owner's is not among them
+	Read     bool            // they were asked for and came
+	Past     bool            // also those that were revoked, or have expired
+	Profiles []string        // that sandboxes can run at, the local one first
+	Apps     []TokenApp
+	At       time.Time
+}
+
+// Tokens is the screen of tokens.
+//
+// What takes a done is given "" when it was done, or what to tell of why not.
+type Tokens struct {
+	OnCreate func(g sandbox.Grant, done func(problem string))
+	OnEdit   func(seen, changed sandbox.Grant, done func(problem string))
+	OnRotate func(t control.Token, overlap time.Duration)
+	OnRevoke func(t control.Token, keep bool)
+	OnSwitch func(t control.Token, disabled bool)
+	// OnBind is given the connections that have the token from now on, and those
+	// that no longer do.
+	OnBind func(t control.Token, with, without []string, done func(problem string))
+	OnPast func(past bool)
+
+	env      Env
+	shown    TokensShown
+	selected string
+	drawn    string
+	banner   *Banner
+	table    *Table
+	past     *widget.Check
+	detail   *container.Scroll
+	box      *fyne.Container
+	body     *fyne.Container
+	blank    *fyne.Container
+	root     fyne.CanvasObject
+}
+
+// NewTokens returns the screen with nothing on it.
+func NewTokens(env Env) *Tokens {
+	v := &Tokens{env: env, banner: NewBanner()}
+	v.table = NewTable(env, []Column{
+		{Title: v.say("col.name"), Width: 110, Grow: true},
+		{Title: v.say("col.left"), Width: 200, Grow: true},
+		{Title: v.say("col.state"), Width: 100},
+		{Title: v.say("col.expires"), Width: 90},
+		{Title: v.say("col.running"), Width: 80, Right: true},
+		{Title: v.say("col.scopes"), Width: 100, Grow: true},
+		{Title: v.say("col.used"), Width: 140},
+	})
+	v.table.OnSelect = func(id string) {
+		v.selected = id
+		v.drawDetail(true)
+	}
+	v.table.OnOpen = func(id string) {
+		if t, ok := v.item(id); ok && live(t.Grant, v.shown.At) {
+			v.edit(t)
+		}
+	}
+	v.box = container.NewVBox()
+	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 8, 12), v.box))
+	create := NewButton(v.say("create"), theme.ContentAddIcon(), func() { v.Create() })
+	create.Importance = widget.HighImportance
+	use := NewButton(v.say("use"), theme.HelpIcon(), v.Uses)
+	prompt := NewButton(v.say("prompt"), theme.DocumentIcon(), v.Prompt)
+	v.past = widget.NewCheck(v.say("past"), func(on bool) {
+		if on != v.shown.Past {
+			v.OnPast(on)
+		}
+	})
+	bar := container.New(flow{}, create, use, prompt, v.past)
+	v.body = container.New(under{func() int { return len(v.list()) }}, v.table.Object(), v.detail)
+	v.blank = container.NewStack()
+	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), bar), nil, nil, nil, container.NewStack(v.body, v.blank))
+	v.Show(TokensShown{})
+	return v
+}
+
+func (v *Tokens) say(key string, args ...string) string {
+	return v.env.Texts.Get("window.tokens."+key, args...)
+}
+
+// Object is what goes into a window.
+func (v *Tokens) Object() fyne.CanvasObject { return v.root }
+
+// Banner is the line at the head of the screen.
+func (v *Tokens) Banner() *Banner { return v.banner }
+
+// Select shows a token, by its id or name.
+func (v *Tokens) Select(token string) {
+	for _, t := range v.shown.Tokens {
+		if t.Grant.Name == token {
+			token = t.Grant.ID
+		}
+	}
+	v.selected = token
+	v.table.Select(token)
+	v.drawDetail(true)
+}
+
+// live reports whether a grant can still be used, now or when it is turned on.
+func live(g sandbox.Grant, now time.Time) bool {
+	return g.RevokedAt.IsZero() && (g.ExpiresAt.IsZero() || now.Before(g.ExpiresAt))
+}
+
+// list are the tokens that are shown: those that are over go last, if at all. One
+// that has expired is there for as long as it is selected or has sandboxes.
+func (v *Tokens) list() []control.Token {
+	var on, over []control.Token
+	for _, t := range v.shown.Tokens {
+		switch {
+		case live(t.Grant, v.shown.At):
+			on = append(on, t)
+		case v.shown.Past || t.Running > 0 || t.Grant.RevokedAt.IsZero():
+			over = append(over, t)
+		}
+	}
+	return append(on, over...)
+}
+
+func (v *Tokens) item(id string) (control.Token, bool) {
+	i := slices.IndexFunc(v.shown.Tokens, func(t control.Token) bool { return t.Grant.ID == id })
+	if i < 0 {
+		return control.Token{}, false
+	}
+	return v.shown.Tokens[i], true
+}
+
+// names are those of all tokens, but for one. Names are never used again.
+func (v *Tokens) names(but string) []string {
+	var out []string
+	for _, t := range v.shown.Tokens {
+		if t.Grant.ID != but {
+			out = append(out, t.Grant.Name)
+		}
+	}
+	return out
+}
+
+// Show draws s in place of what was there.
+func (v *Tokens) Show(s TokensShown) {
+	grown := len(s.Tokens) != len(v.shown.Tokens) || s.Past != v.shown.Past
+	v.shown = s
+	v.past.SetChecked(s.Past)
+	tx, now := v.env.Texts, s.At
+	var rows []Row
+	for _, t := range v.list() {
+		g := t.Grant
+		state, tone := ui.TokenState(tx, g, now)
+		ends, _ := ui.TokenExpires(tx, g, now)
+		var quiet fyne.ThemeColorName
+		if !live(g, now) {
+			quiet = ColorMuted
+			if !g.RevokedAt.IsZero() {
+				ends = "–"
+			}
+		}
+		rows = append(rows, Row{ID: g.ID, Cells: []Cell{
+			{Text: ui.Visible(g.Name), Color: quiet, Bold: quiet == ""},
+			v.money(t, quiet),
+			{Text: state, Color: toneColor(tone)},
+			{Text: ends, Color: quiet},
+			{Text: ui.TokenRunning(tx, t.Running, g.MaxConcurrent), Color: quiet},
+			{Text: ui.ScopeList(tx, g.Scopes), Color: quiet},
+			{Text: ui.TokenUsed(tx, t.Credentials, now), Color: quiet},
+		}})
+	}
+	if len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return r.ID == v.selected }) {
+		v.selected = rows[0].ID
+	}
+	v.table.Show(rows)
+	v.table.Select(v.selected)
+	v.drawBlank(len(rows) == 0)
+	v.drawDetail(false)
+	if grown {
+		v.body.Refresh()
+	}
+}
+
+// money is the cell with what is left.
+func (v *Tokens) money(t control.Token, quiet fyne.ThemeColorName) Cell {
+	text, gone, tone, capped := ui.TokenLeft(v.env.Texts, t.Budget)
+	if !capped || quiet != "" {
+		return Cell{Text: text, Color: quiet}
+	}
+	bar := &Bar{Value: gone, Text: text}
+	switch tone {
+	case ui.ToneWarn:
+		bar.Level = BarWarn
+	case ui.ToneBad:
+		bar.Level = BarBad
+	}
+	return Cell{Bar: bar}
+}
+
+func (v *Tokens) drawBlank(none bool) {
+	show := none && v.shown.Read
+	if show == (len(v.blank.Objects) > 0) && !show == v.body.Visible() {
+		return
+	}
+	v.blank.Objects = nil
+	v.body.Show()
+	if show {
+		v.body.Hide()
+		v.blank.Objects = []fyne.CanvasObject{EmptyState(theme.LoginIcon(), v.say("empty.title"), v.say("empty.text"),
+			Action{Label: v.say("create"), Do: v.Create, Primary: true})}
+	}
+	v.blank.Refresh()
+}
+
+// drawDetail draws the selected token, if anything about it has changed.
+func (v *Tokens) drawDetail(top bool) {
+	t, ok := v.item(v.selected)
+	if !ok {
+		v.box.Objects, v.drawn = nil, ""
+		if v.shown.Read {
+			v.box.Objects = []fyne.CanvasObject{Muted(v.say("choose"))}
+		}
+		v.box.Refresh()
+		return
+	}
+	pairs := v.facts(t)
+	sum := ui.TokenSentence(v.env.Texts, t.Grant, v.shown.At)
+	about := t.Grant.ID + "\x00" + sum
+	for _, p := range pairs {
+		about += "\x00" + p[0] + "\x00" + p[1]
+	}
+	state, tone := ui.TokenState(v.env.Texts, t.Grant, v.shown.At)
+	if about += "\x00" + state; about == v.drawn {
+		return
+	}
+	v.drawn = about
+	word := widget.NewRichText(&widget.TextSegment{Text: state, Style: widget.RichTextStyle{ColorName: toneColor(tone), TextStyle: fyne.TextStyle{Bold: true}}})
+	v.box.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.NewCenter(word), Heading(ui.Visible(t.Grant.Name)))}
+	if live(t.Grant, v.shown.At) {
+		v.box.Add(Muted(sum))
+	}
+	if t.Budget.OverLimit {
+		v.box.Add(marked(theme.WarningIcon(), ColorBad, v.say("fact.over"), ""))
+	}
+	v.box.Add(container.New(flow{}, v.actions(t)...))
+	v.box.Add(facts(pairs))
+	v.box.Refresh()
+	if top {
+		v.detail.ScrollToTop()
+	}
+}
+
+func (v *Tokens) facts(t control.Token) (out [][2]string) {
+	tx, now, g := v.env.Texts, v.shown.At, t.Grant
+	add := func(key, value string) {
+		if value != "" {
+			out = append(out, [2]string{v.say("fact." + key), value})
+		}
+	}
+	add("may", ui.ScopeList(tx, g.Scopes))
+	money, _, _, _ := ui.TokenLeft(tx, t.Budget)
+	add("money", money)
+	if t.Budget.Held > 0 {
+		add("held", ui.Money(tx, t.Budget.Held))
+	}
+	add("running", ui.TokenRunning(tx, t.Running, g.MaxConcurrent))
+	add("templates", ui.Visible(strings.Join(g.Templates, ", ")))
+	add("profile", ui.Visible(g.Profile))
+	if !g.ExpiresAt.IsZero() {
+		ends, _ := ui.TokenExpires(tx, g, now)
+		add("ends", ui.Moment(tx, g.ExpiresAt, now)+" ("+ends+")")
+	}
+	add("made", ui.Moment(tx, g.CreatedAt, now))
+	for _, c := range t.Credentials {
+		add("secret", ui.SecretText(tx, c, now))
+	}
+	var apps []string
+	for _, c := range t.Connections {
+		title := c
+		for _, a := range v.shown.Apps {
+			if a.Connection == c {
+				title = a.Title
+			}
+		}
+		apps = append(apps, ui.Visible(title))
+	}
+	if len(apps) == 0 {
+		apps = []string{v.say("fact.apps.none")}
+	}
+	add("apps", strings.Join(apps, ", "))
+	return out
+}
+
+func (v *Tokens) actions(t control.Token) []fyne.CanvasObject {
+	if !t.Grant.RevokedAt.IsZero() {
+		return nil
+	}
+	var out []fyne.CanvasObject
+	add := func(key string, do func()) { out = append(out, NewButton(v.say(key), nil, do)) }
+	add("edit", func() { v.edit(t) })
+	add("rotate", func() { v.rotate(t) })
+	add("apps", func() { v.apps(t) })
+	if t.Grant.Disabled {
+		add("enable", func() { v.OnSwitch(t, false) })
+	} else {
+		add("disable", func() { v.OnSwitch(t, true) })
+	}
+	add("revoke", func() { v.revoke(t) })
+	return out
+}

@@ -1,0 +1,110 @@
+package view
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui"
+)
+
+// A SecretShown is the dialog that has the secret of a token, the only time that
+// anything shows it. It is hidden behind dots until the user asks to see it, and
+// no part of the dialog has it any more when that has ended.
+type SecretShown struct {
+	env    Env
+	dialog *Dialog
+	secret sandbox.Secret
+	text   *widget.Label
+	copied *widget.Label
+	see    *Button
+	seen   bool
+}
+
+// dots stand for a secret, of whatever length.
+const dots = "••••••••••••••••••••••••"
+
+// ShowSecret shows the secret of a token. copies puts it on the clipboard. One that
+// is on the clipboard when the dialog ends is for copies to take off again.
+func ShowSecret(env Env, token string, secret sandbox.Secret, copies func(sandbox.Secret)) *SecretShown {
+	s := &SecretShown{env: env, secret: secret}
+	say := func(key string, args ...string) string { return env.Texts.Get("window.tokens."+key, args...) }
+	text := widget.NewLabel(say("shown.text"))
+	text.Wrapping = fyne.TextWrapWord
+	s.text = widget.NewLabelWithStyle(dots, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
+	s.text.Wrapping = fyne.TextWrapBreak
+	s.see = NewButton(say("shown.show"), theme.VisibilityIcon(), func() { s.show(!s.seen) })
+	take := NewButton(env.Texts.Get("window.copy"), theme.ContentCopyIcon(), func() {
+		copies(s.secret)
+		s.copied.SetText(say("shown.copied"))
+	})
+	take.Importance = widget.HighImportance
+	s.copied = Muted("")
+	back := canvas.NewRectangle(theme.Color(theme.ColorNameInputBackground))
+	back.CornerRadius = theme.Size(theme.SizeNameInputRadius)
+	box := container.NewVBox(text, container.NewStack(back, s.text), container.New(flow{}, take, s.see), s.copied)
+	d := NewDialog(env, say("shown.title", "name", ui.Visible(token)), box, say("shown.close"), s.forget, Action{Label: say("shown.kept"), Primary: true})
+	s.dialog = d
+	d.buttons[0].OnTapped = s.ask
+	d.asks = s.ask
+	d.Resize(fyne.NewSize(520, 0))
+	env.Window.Canvas().Focus(take)
+	return s
+}
+
+// show has the secret be seen, or not.
+func (s *SecretShown) show(yes bool) {
+	s.seen = yes
+	key, icon, text := "shown.show", theme.VisibilityIcon(), dots
+	if yes {
+		key, icon, text = "shown.hide", theme.VisibilityOffIcon(), string(s.secret)
+	}
+	s.text.SetText(text)
+	s.see.SetIcon(icon)
+	s.see.SetText(s.env.Texts.Get("window.tokens." + key))
+}
+
+// ask asks whether to end without the secret: nothing can show it again.
+func (s *SecretShown) ask() {
+	tx := s.env.Texts
+	d := NewDialog(s.env, tx.Get("window.tokens.shown.sure.title"), Muted(tx.Get("window.tokens.shown.sure")), tx.Get("window.tokens.shown.back"), nil,
+		Action{Label: tx.Get("window.tokens.shown.sure.yes"), Danger: true, Do: s.dialog.Close})
+	s.env.Window.Canvas().Focus(d.buttons[0])
+}
+
+// Close ends the dialog, as when the page it is on is made anew.
+func (s *SecretShown) Close() { s.dialog.Close() }
+
+// forget drops the secret.
+func (s *SecretShown) forget() {
+	s.show(false)
+	s.secret = ""
+}
+
+// Uses tells how to get from a token to an agent that uses it.
+func (v *Tokens) Uses() {
+	box := container.NewVBox()
+	for _, u := range ui.TokenUses(v.env.Texts) {
+		box.Add(widget.NewLabelWithStyle(u.Title, fyne.TextAlignLeading, fyne.TextStyle{Bold: true}))
+		box.Add(Muted(u.Text))
+		box.Add(Copyable(v.env, u.Copy))
+	}
+	v.pages(v.say("use.title"), box)
+}
+
+// Prompt shows what to say to an agent first.
+func (v *Tokens) Prompt() {
+	all := ui.TokenUses(v.env.Texts)
+	last := all[len(all)-1]
+	v.pages(last.Title, container.NewVBox(Muted(last.Text), Copyable(v.env, last.Copy)))
+}
+
+func (v *Tokens) pages(title string, content fyne.CanvasObject) {
+	scroll := container.NewVScroll(content)
+	scroll.SetMinSize(fyne.NewSize(0, 160))
+	d := NewDialog(v.env, title, scroll, v.say("close"), nil)
+	d.Resize(fyne.NewSize(640, 520))
+}
