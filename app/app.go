@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/desktop"
 	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/paths"
@@ -30,7 +31,7 @@ type Config struct {
 	Build    string
 	Program  string        // "arenero", to start the local cloud with; default this program
 	Bridge   string        // arenero-bridge, for the apps' files; default beside this program
-	Login    login         // starts programs when the user signs in; nil: nothing does
+	Login    login         // starts the tray when the user signs in; default the system's
 	IdleExit time.Duration // end after so long with no client and no sandbox; 0 is never
 	Clock    clockwork.Clock
 	Log      *slog.Logger
@@ -74,6 +75,9 @@ func New(ctx context.Context, cfg Config) (*App, error) {
 		if cfg.Program, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("find own program: %w", err)
 		}
+	}
+	if cfg.Login == nil {
+		cfg.Login = desktop.AutoStart()
 	}
 	a := &App{cfg: cfg, since: cfg.Clock.Now(), clients: map[net.Conn]bool{}, quiet: make(chan struct{}, 1)}
 	a.ended, a.stop = context.WithCancel(context.Background())

@@ -3,10 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/desktop"
 	"github.com/arenero/arenero/app/internal/keychain"
 	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/internal/settings"
@@ -14,7 +16,7 @@ import (
 	"github.com/arenero/arenero/assets"
 )
 
-// A login is what starts programs when the user signs in to this computer.
+// A login is what starts the tray when the user signs in to this computer.
 type login interface {
 	// Can reports whether this system has a place for it.
 	Can() bool
@@ -22,6 +24,8 @@ type login interface {
 	// Set has the tray of program started, or not.
 	Set(ctx context.Context, on bool, program string) error
 }
+
+var _ login = desktop.Login{}
 
 // Preferences are what the owner has set for the whole program.
 func (g *gate) Preferences(ctx context.Context, _ struct{}) (control.Preferences, error) {
@@ -43,7 +47,7 @@ func (a *App) preferences() (control.Preferences, error) {
 		Paused:  s.Paused, GuideDone: s.GuideDone, Keychain: cmp.Or(s.Keychain, string(keychain.System)),
 		Settings: a.connections.file.Path(), LogFolder: filepath.Join(dirs.State, "log"), Version: a.cfg.Version,
 	}
-	if l := a.cfg.Login; l != nil && l.Can() {
+	if l := a.cfg.Login; l.Can() {
 		out.CanStart = true
 		if out.StartAtLogin, err = l.Enabled(); err != nil {
 			a.cfg.Log.Warn("start at login can't be told", "err", err)
@@ -118,13 +122,20 @@ func checkPreferences(e control.PreferencesEdit) error {
 
 // startAtLogin has the tray started when the user signs in, or not.
 func (a *App) startAtLogin(ctx context.Context, on bool) error {
-	if a.cfg.Login == nil || !a.cfg.Login.Can() {
+	if !a.cfg.Login.Can() {
 		if !on {
 			return nil
 		}
 		return &sandbox.Error{Code: sandbox.Unsupported, Msg: "this system has no place for programs that start at login"}
 	}
-	return deskError(a.cfg.Login.Set(ctx, on, a.cfg.Program))
+	err := a.cfg.Login.Set(ctx, on, a.cfg.Program)
+	if errors.Is(err, desktop.ErrForeign) {
+		return &sandbox.Error{
+			Code: sandbox.Exists, Msg: "another program has the name among those that start at login that Arenero would have",
+			Hint: "remove that entry in the settings of the desktop, and try again", Err: err,
+		}
+	}
+	return deskError(err)
 }
 
 // pause has requests for new sandboxes refused, and keeps that for the engines

@@ -302,22 +302,8 @@ type Log struct {
 	Tail string `json:"tail"` // its last lines, at most 16 KiB
 }
 
-// CallNews is something about a call: that it began, what it says, that it
-// ended. The first of each call has all of Kind, Text and StartedAt.
-type CallNews struct {
-	ID        string         `json:"id"`
-	Sandbox   string         `json:"sandbox"`
-	Host      string         `json:"host,omitempty"` // the app that makes it
-	Kind      string         `json:"kind,omitempty"` // "command", "code" or "job"
-	Text      string         `json:"text,omitempty"` // the command or the code, cut to 2,000 characters
-	StartedAt time.Time      `json:"started_at,omitzero"`
-	Stream    string         `json:"stream,omitempty"` // "stdout" or "stderr", of Data
-	Data      []byte         `json:"data,omitempty"`
-	Cut       bool           `json:"cut,omitempty"` // some of what it said before is not here
-	Exit      *sandbox.Exit  `json:"exit,omitempty"`
-	Failed    *sandbox.Error `json:"failed,omitempty"`
-	EndedAt   time.Time      `json:"ended_at,omitzero"`
-}
+// CallNews is something about a call: see [sandbox.CallNews].
+type CallNews = sandbox.CallNews
 
 // A Port is one that something listens at.
 type Port struct {

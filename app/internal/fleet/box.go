@@ -65,6 +65,8 @@ type box struct {
 	streams int                // of them, those that may go on for long
 	limit   int                // of streams; 0 is not known yet
 	usedAt  time.Time
+	ports   portView      // that something in it listens at
+	calls   *callLog      // nil until one is made, or somebody looks for one
 	asking  int           // calls that wait to hear of it, while it is untold
 	ending  bool          // work is under way to end it
 	tries   int           // to end it, that came to nothing

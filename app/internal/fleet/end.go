@@ -127,6 +127,8 @@ func (f *Fleet) endedLocked(b *box, e ending, told bool) {
 			r.boxEnded(b.goneLocked())
 		}
 	}
+	b.calls.close()
+	b.calls = nil
 	if err := f.cfg.Secrets.Delete(b.Key); err != nil {
 		f.log.Error("key not forgotten", "sandbox", b.ID, "err", err)
 	}

@@ -22,7 +22,7 @@ func (f *Fleet) Exec(ctx context.Context, e sandbox.Exec, next uint64, emit func
 	if err := e.Validate(); err != nil {
 		return sandbox.Exit{}, err
 	}
-	r, err := f.open(ctx, recordOf(e), e.Target, next, emit, start(e))
+	r, err := f.open(ctx, recordOf(e), headOf(e), e.Target, next, emit, start(e))
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
@@ -45,7 +45,7 @@ func (f *Fleet) RunCode(ctx context.Context, c sandbox.Cell, next uint64, emit f
 		return sandbox.Exit{}, err
 	}
 	rec := runRecord{ID: c.ID, Lease: c.Lease, Cell: true, Place: Place{Kernel: c.Context}}
-	r, err := f.open(ctx, rec, c.Target, next, emit, func(ctx context.Context, a Agent, emit func(Event) error) (sandbox.Exit, error) {
+	r, err := f.open(ctx, rec, callHead{sandbox.CallCode, cutText(c.Code)}, c.Target, next, emit, func(ctx context.Context, a Agent, emit func(Event) error) (sandbox.Exit, error) {
 		if err := f.firstCell(ctx, a, c); err != nil {
 			return sandbox.Exit{}, err
 		}
@@ -111,7 +111,7 @@ func (f *Fleet) kernelUp(ctx context.Context, a Agent, limit time.Time) error {
 }
 
 // open finds the call that was sent before, or starts it.
-func (f *Fleet) open(ctx context.Context, rec runRecord, t sandbox.Target, next uint64, tell func(sandbox.Output) error, start starter) (*run, error) {
+func (f *Fleet) open(ctx context.Context, rec runRecord, h callHead, t sandbox.Target, next uint64, tell func(sandbox.Output) error, start starter) (*run, error) {
 	if r := f.known(rec.ID, next); r != nil {
 		return r, nil
 	}
@@ -150,6 +150,7 @@ func (f *Fleet) open(ctx context.Context, rec runRecord, t sandbox.Target, next 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	r.trackLocked(h)
 	if !f.beginLocked(func(ctx context.Context) { r.pump(ctx, start) }) {
 		return nil, errClosing()
 	}
@@ -167,6 +168,7 @@ func (f *Fleet) known(id string, next uint64) *run {
 	}
 	if r.left {
 		r.left = false
+		r.trackAgainLocked()
 		f.beginLocked(func(ctx context.Context) { r.pump(ctx, r.again(max(next, 1))) })
 	}
 	return r

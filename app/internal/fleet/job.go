@@ -43,7 +43,7 @@ func (f *Fleet) StartJob(ctx context.Context, e sandbox.Exec, tell func(sandbox.
 	if err := e.Validate(); err != nil {
 		return sandbox.Job{}, err
 	}
-	r, err := f.open(ctx, recordOf(e), e.Target, 0, tell, start(e))
+	r, err := f.open(ctx, recordOf(e), headOf(e), e.Target, 0, tell, start(e))
 	if err != nil {
 		return sandbox.Job{}, err
 	}

@@ -40,6 +40,8 @@ type run struct {
 
 	resumed bool // an earlier engine's: to let go of it does not end it
 
+	call *loggedCall // set before it is pumped; nil: nobody remembers it
+
 	mu        sync.Mutex // guards what follows
 	kept      []sandbox.Output
 	first     int // number of kept[0], counted from the start
@@ -116,6 +118,7 @@ func (r *run) emit(ctx context.Context, ev Event) error {
 			return ctx.Err()
 		}
 	}
+	defer r.call.hear(ev.Output)
 	defer r.mu.Unlock()
 	ev.Output.Sandbox = r.sandboxOf(ev.Output)
 	r.kept = append(r.kept, ev.Output)
@@ -167,6 +170,7 @@ func (r *run) finish(exit sandbox.Exit, err error) {
 	if r.ended != nil && err != nil {
 		r.err = r.ended
 	}
+	r.call.end(r.exit, r.err, r.overAt)
 	r.changedLocked()
 }
 

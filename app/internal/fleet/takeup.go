@@ -130,6 +130,7 @@ func (f *Fleet) takeUpRunsLocked(b *box) {
 		}
 		if r.Job {
 			r.left = false
+			r.trackAgainLocked()
 			f.beginLocked(func(ctx context.Context) { r.pump(ctx, r.again(1)) })
 			continue
 		}
