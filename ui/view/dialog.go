@@ -14,6 +14,7 @@ import (
 type Dialog struct {
 	env     Env
 	pop     *widget.PopUp
+	row     *fyne.Container
 	buttons []*Button
 	ended   func()
 	asks    func() // what Escape does in place of ending it; may be nil
@@ -37,13 +38,14 @@ func newBody(content fyne.CanvasObject, d *Dialog) *body {
 // CreateRenderer makes what is drawn.
 func (b *body) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.content) }
 
-// NewDialog shows a dialog. Each action ends it first. Its last button, which
-// does nothing but end it, has the label no. ended may be nil: it is called when
-// it ends in any way, before the action.
+// NewDialog shows a dialog. Its first button, which does nothing but end it, has
+// the label no; each action ends it first. ended may be nil: it is called when it
+// ends in any way, before the action.
 func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ended func(), actions ...Action) *Dialog {
 	d := &Dialog{env: env, ended: ended}
-	row := container.NewHBox(layout.NewSpacer())
-	for _, a := range append([]Action{{Label: no}}, actions...) {
+	d.row = container.NewHBox(layout.NewSpacer())
+	d.add(Action{Label: no, Do: d.Close})
+	for _, a := range actions {
 		do := a.Do
 		a.Do = func() {
 			d.Close()
@@ -51,16 +53,22 @@ func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ende
 				do()
 			}
 		}
-		b := a.button()
-		d.buttons = append(d.buttons, b)
-		row.Add(b)
+		d.add(a)
 	}
 	room := canvas.NewRectangle(color.Transparent)
 	room.SetMinSize(fyne.NewSize(min(lineWidth, env.Window.Canvas().Size().Width*0.8), 0))
-	box := container.NewBorder(container.NewVBox(room, Heading(title)), row, nil, nil, content)
+	box := container.NewBorder(container.NewVBox(room, Heading(title)), d.row, nil, nil, content)
 	d.pop = widget.NewModalPopUp(newBody(container.NewPadded(box), d), env.Window.Canvas())
 	d.pop.Show()
 	return d
+}
+
+// add puts a button beside the others, which leaves it to its action to close the
+// dialog.
+func (d *Dialog) add(a Action) {
+	b := a.button()
+	d.buttons = append(d.buttons, b)
+	d.row.Add(b)
 }
 
 // Close ends the dialog.

@@ -67,6 +67,10 @@ var arrows = map[string][]string{
 	"ui":                             {"app/control", "app/sandbox", "assets"},
 	"ui/start":                       {},
 	"ui/tray":                        {"ui", "ui/start", "app/control", "app/sandbox", "assets", "assets/icons"},
+	"ui/quiet":                       {},
+	"ui/view":                        {"ui", "app/control", "app/sandbox", "assets", "assets/icons"},
+	"ui/window":                      {"ui", "ui/start", "ui/view", "app/control", "app/sandbox", "assets", "assets/icons"},
+	".":                              {"ui/quiet", "ui/window"},
 }
 
 // anyone may import these: they know nothing of the product.
@@ -81,6 +85,8 @@ var free = []string{"app/internal/e2e"}
 // standard library.
 var owners = map[string][]string{
 	"filippo.io/age":                     {"app/internal/keychain"},
+	"fyne.io/fyne/v2":                    {".", "ui/view", "ui/window"},
+	"fyne.io/fyne/v2/app":                {"."}, // needs a C compiler, and a display
 	"fyne.io/systray":                    {"ui/tray"},
 	"github.com/adrg/xdg":                {"app/internal/paths"},
 	"github.com/alecthomas/kong":         {"app/cmd/arenero"},

@@ -1,0 +1,194 @@
+package view
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// A Frame is what is around the pages of a window: the bar to their side, their
+// title with how the engine is, and lines for what went well or wrong.
+type Frame struct {
+	env    Env
+	side   *Side
+	root   *fyne.Container
+	title  *canvas.Text
+	state  *canvas.Image
+	status *widget.Label
+	banner *Banner
+	toast  *widget.Label
+	foot   *fyne.Container
+	area   *fyne.Container
+
+	veil     *widget.PopUp
+	veilText *widget.Label
+	veilDo   *Button
+}
+
+// narrowBelow is the width of a window that has no room for the labels of the
+// side bar.
+const narrowBelow = 800
+
+// NewFrame returns a frame around no page yet. select is called with the name of
+// the item that the user wants.
+func NewFrame(env Env, title string, brand fyne.Resource, items []SideItem, foot int, selected func(name string)) *Frame {
+	f := &Frame{env: env, banner: NewBanner(), toast: widget.NewLabel(""), status: widget.NewLabel(""), area: container.NewStack()}
+	f.side = NewSide(title, brand, items, foot)
+	f.side.OnSelect = selected
+	f.side.OnEnter = f.into
+	f.title = canvas.NewText("", color.Black)
+	f.title.TextStyle.Bold = true
+	f.state = canvas.NewImageFromResource(nil)
+	f.state.FillMode = canvas.ImageFillContain
+	f.state.SetMinSize(fyne.NewSquareSize(18))
+	f.status.Truncation = fyne.TextTruncateEllipsis
+	f.status.Alignment = fyne.TextAlignTrailing
+	f.status.Importance = widget.LowImportance
+	f.toast.Truncation = fyne.TextTruncateEllipsis
+	f.foot = container.NewVBox(widget.NewSeparator(), container.NewBorder(nil, nil,
+		widget.NewIcon(theme.NewColoredResource(theme.ConfirmIcon(), ColorGood)), nil, f.toast))
+	f.foot.Hide()
+	head := container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), container.NewBorder(nil, nil,
+		container.NewCenter(f.title), container.NewCenter(f.state), f.status))
+	page := container.NewBorder(container.NewVBox(head, f.banner.Object()), f.foot, nil, nil, f.area)
+	f.root = container.New(&sideBySide{f.side}, f.side, page)
+	f.colored()
+	return f
+}
+
+// Object is what goes into a window.
+func (f *Frame) Object() fyne.CanvasObject { return f.root }
+
+// colored brings up to date what does not follow the theme by itself.
+func (f *Frame) colored() {
+	f.title.Color = theme.Color(theme.ColorNameForeground)
+	f.title.TextSize = theme.Size(theme.SizeNameHeadingText)
+	f.title.Refresh()
+}
+
+// Show puts a page into the frame.
+func (f *Frame) Show(name, title string, page fyne.CanvasObject) {
+	f.side.Select(name)
+	f.title.Text = title
+	f.colored()
+	// What is wider than a small window can be scrolled to.
+	f.area.Objects = []fyne.CanvasObject{container.NewScroll(container.New(layout.NewCustomPaddedLayout(0, 8, 12, 12), page))}
+	f.area.Refresh()
+	f.root.Refresh()
+}
+
+// Status says how things are.
+func (f *Frame) Status(icon fyne.Resource, text string) {
+	if f.state.Resource == nil || icon.Name() != f.state.Resource.Name() {
+		f.state.Resource = icon
+		f.state.Refresh()
+	}
+	if f.status.Text != text {
+		f.status.SetText(text)
+	}
+}
+
+// Toast says at the foot what went well; "" nothing.
+func (f *Frame) Toast(text string) {
+	f.toast.SetText(text)
+	f.foot.Hidden = text == ""
+	f.root.Refresh()
+}
+
+// Fail says at the head what went wrong, until the user has read it.
+func (f *Frame) Fail(text string) {
+	f.banner.Error(text, func() { f.banner.Clear() }, f.env.Texts.Get("window.hide"))
+}
+
+// Failed is what [Frame.Fail] says.
+func (f *Frame) Failed() string { return f.banner.Text() }
+
+// Veil has nothing be done in the window, and says why: there is no engine. What
+// was known stays to be seen behind it.
+func (f *Frame) Veil(icon fyne.Resource, title, why, label string, do func()) {
+	if f.veil == nil {
+		f.veilText = widget.NewLabel("")
+		f.veilText.Wrapping = fyne.TextWrapWord
+		f.veilText.Alignment = fyne.TextAlignCenter
+		f.veilDo = NewButton("", nil, nil)
+		f.veilDo.Importance = widget.HighImportance
+		picture := canvas.NewImageFromResource(icon)
+		picture.FillMode = canvas.ImageFillContain
+		picture.SetMinSize(fyne.NewSquareSize(48))
+		room := canvas.NewRectangle(color.Transparent)
+		room.SetMinSize(fyne.NewSize(380, 0))
+		f.veil = widget.NewModalPopUp(container.NewPadded(container.NewPadded(container.NewVBox(room, picture,
+			widget.NewLabelWithStyle(title, fyne.TextAlignCenter, fyne.TextStyle{Bold: true}), f.veilText, container.NewCenter(f.veilDo)))), f.env.Window.Canvas())
+	}
+	f.veilDo.OnTapped = do
+	if f.veilText.Text != why || f.veilDo.Text != label || !f.veil.Visible() || !f.Veiled() {
+		f.veilText.SetText(why)
+		f.veilDo.SetText(label)
+		f.veilDo.Hidden = label == ""
+		f.veil.Show()
+		f.veil.Refresh()
+	}
+}
+
+// Veiled reports whether the veil is there.
+func (f *Frame) Veiled() bool {
+	if f.veil == nil {
+		return false
+	}
+	for _, o := range f.env.Window.Canvas().Overlays().List() {
+		if o == f.veil {
+			return true
+		}
+	}
+	return false
+}
+
+// Why is what the veil says.
+func (f *Frame) Why() string {
+	if !f.Veiled() {
+		return ""
+	}
+	return f.veilText.Text
+}
+
+// Unveil takes the veil away.
+func (f *Frame) Unveil() {
+	if f.veil != nil {
+		f.veil.Hide()
+		f.veil = nil
+	}
+}
+
+// NextPart moves the focus from the side bar into the page, and back.
+func (f *Frame) NextPart() {
+	if f.env.Window.Canvas().Focused() == f.side {
+		f.into()
+		return
+	}
+	f.env.Window.Canvas().Focus(f.side)
+}
+
+// into moves the focus to the first part of the page that takes it.
+func (f *Frame) into() {
+	f.env.Window.Canvas().Focus(f.side)
+	f.env.Window.Canvas().FocusNext()
+}
+
+// sideBySide lays out a side bar and what is beside it.
+type sideBySide struct{ side *Side }
+
+func (b *sideBySide) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 400) }
+
+func (b *sideBySide) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	b.side.SetNarrow(size.Width < narrowBelow)
+	width := b.side.width()
+	objects[0].Resize(fyne.NewSize(width, size.Height))
+	objects[0].Move(fyne.NewPos(0, 0))
+	objects[1].Resize(fyne.NewSize(size.Width-width, size.Height))
+	objects[1].Move(fyne.NewPos(width, 0))
+}

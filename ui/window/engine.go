@@ -1,0 +1,132 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui/start"
+)
+
+const (
+	retryFirst  = 100 * time.Millisecond // after an engine is lost
+	retryLast   = time.Second
+	launchAfter = 3 * time.Second // most that end have another in their place by then
+	launchEvery = 10 * time.Second
+)
+
+// An engineWatch follows what the engine tells, over the end of any, and starts
+// one where there is none. Each of its functions is called from its goroutine.
+type engineWatch struct {
+	client *control.Client
+	clock  clockwork.Clock
+	saw    func(sandbox.Snapshot) // returns when it has been taken in
+	// lost tells that there is none, and whether somebody has ended it on purpose.
+	// Such a one is not started again, unless the user says so.
+	lost    func(err error, ended bool)
+	launch  func(ctx context.Context, again bool) error // again: the last one came to nothing
+	restart chan struct{}                               // the user wants one started now
+}
+
+// run works until ctx is done.
+func (w *engineWatch) run(ctx context.Context) {
+	var since, launched time.Time // since when there is none
+	ended, known, tries := false, false, 0
+	for delay := retryFirst; ; delay = min(2*delay, retryLast) {
+		err := w.client.Watch(ctx, func(s sandbox.Snapshot) error {
+			since, delay, known, ended, tries = time.Time{}, retryFirst, true, false, 0
+			w.saw(s)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		now := w.clock.Now()
+		if since.IsZero() {
+			since, ended = now, known && saidGoodbye(err)
+		}
+		w.lost(err, ended)
+		asked := false
+		select {
+		case <-w.restart:
+			asked, ended = true, false
+		default:
+		}
+		// The first time nobody has to wait: most likely nothing runs yet.
+		due := !ended && now.Sub(launched) >= launchEvery && (!known || now.Sub(since) >= launchAfter)
+		if asked || due && refusedDial(err) {
+			launched = now
+			if lerr := w.launch(ctx, tries > 0); lerr != nil {
+				w.lost(lerr, ended)
+			}
+			tries++
+		}
+		timer := w.clock.NewTimer(delay)
+		select {
+		case <-timer.Chan():
+		case <-w.restart:
+			select {
+			case w.restart <- struct{}{}: // for the next turn
+			default:
+			}
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// saidGoodbye reports whether an engine told its clients that it ends, as it does
+// when somebody has it end.
+func saidGoodbye(err error) bool {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	if !ok || e.Err == nil {
+		return false
+	}
+	said, ok := errors.AsType[*sandbox.Error](e.Err)
+	return ok && said.Code == sandbox.Unreachable
+}
+
+// refusedDial reports whether err is that nothing is there, and not that what is
+// there can't be used.
+func refusedDial(err error) bool {
+	e, ok := errors.AsType[*sandbox.Error](err)
+	return ok && e.Code == sandbox.Unreachable && e.Err != nil
+}
+
+// launcher returns what starts an engine: the tray, which is one, or else the
+// engine alone where there is no desktop to show a tray on.
+func launcher() func(ctx context.Context, again bool) error {
+	alone := control.Launcher()
+	return func(ctx context.Context, again bool) error {
+		program, err := control.Beside("arenero")
+		if err != nil {
+			return err
+		}
+		if again || !hasDesktop() {
+			return alone(ctx)
+		}
+		if _, err := os.Stat(program); err != nil {
+			return alone(ctx) // which says what is missing
+		}
+		return start.Program([]string{program, "tray"})
+	}
+}
+
+// hasDesktop reports whether there may be a place for the icon of a tray.
+func hasDesktop() bool {
+	if runtime.GOOS != "linux" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus"))
+	return err == nil && os.Getenv("XDG_RUNTIME_DIR") != ""
+}

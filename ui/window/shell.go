@@ -1,0 +1,343 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
+	"github.com/arenero/arenero/assets/icons"
+	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/view"
+)
+
+// pages are those of the side bar, in its order, made anew.
+func pages(c *core) []page {
+	return []page{newHosts(c), newSettings(c)}
+}
+
+const (
+	veilAfter  = 700 * time.Millisecond // of no engine: most that end have another in their place
+	toastFor   = 6 * time.Second
+	spendEvery = time.Minute
+)
+
+const (
+	helpItem  = "help"  // the entry of the side bar that is no page
+	guideName = "guide" // the page that is no entry of the side bar
+)
+
+// A shell is the window: the frame and its pages, and how the engine is. Its
+// fields are for the goroutine of the toolkit alone.
+type shell struct {
+	cfg    Config
+	client *control.Client
+	app    fyne.App
+	win    fyne.Window
+	ctx    context.Context // done when the program ends
+
+	prefs   control.Preferences
+	known   bool   // prefs are those of the engine
+	setting uint64 // number of the settings that prefs are of
+	spoken  string // language of what is shown
+	variant string // theme of what is shown
+
+	core   *core
+	frame  *view.Frame
+	pages  []page
+	opened map[string]fyne.CanvasObject
+	at     string            // the page that is seen
+	places map[string]string // where each page was led to last
+	leave  context.CancelFunc
+
+	link    ui.Link
+	why     error
+	ended   bool // somebody has ended the engine
+	since   time.Time
+	last    sandbox.Snapshot
+	settled *sandbox.Micro
+	asked   time.Time // what was spent today
+	toldAt  time.Time // when the toast came
+	restart chan struct{}
+	guided  bool          // it was looked whether the guide is to be shown
+	ends    chan struct{} // of what goes on beside the toolkit
+}
+
+// newShell makes the window, in a language and a theme that may be preliminary.
+func newShell(ctx context.Context, cfg Config, app fyne.App, client *control.Client) *shell {
+	s := &shell{
+		cfg: cfg, client: client, app: app, ctx: ctx, link: ui.Starting, since: cfg.Clock.Now(),
+		places: map[string]string{}, leave: func() {}, restart: make(chan struct{}, 1),
+	}
+	s.win = app.NewWindow("Arenero")
+	s.win.SetPadded(false)
+	s.win.SetMaster()
+	if icon := icons.PNG("running", 64); icon != nil {
+		s.win.SetIcon(fyne.NewStaticResource("arenero.png", icon))
+	}
+	s.keys()
+	return s
+}
+
+// language and look are what the command line says, or else the preferences.
+func (s *shell) language() string {
+	if s.cfg.Language != "" {
+		return s.cfg.Language
+	}
+	return languageOf(s.prefs.Language)
+}
+
+func (s *shell) look() string {
+	if s.cfg.Theme != "" {
+		return s.cfg.Theme
+	}
+	return s.prefs.Theme
+}
+
+// build makes all that is seen anew, in the language and the theme of now. The
+// page stays the same, and where it was led to.
+func (s *shell) build() {
+	s.leave()
+	s.leave = func() {}
+	if l := s.look(); s.variant != l || s.frame == nil {
+		s.variant = l
+		s.app.Settings().SetTheme(view.NewTheme(l))
+	}
+	s.spoken = s.language()
+	tx := assets.Load(s.spoken, parts...)
+	speak(tx)
+	s.core = &core{
+		client: s.client,
+		env: view.Env{
+			Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
+			Explain: func(err error) string { return explain(tx, err) },
+			Copy: func(text string) {
+				s.app.Clipboard().SetContent(text)
+				s.toast(tx.Get("window.copied"))
+			},
+			Browse: s.browse,
+		},
+		goTo: s.goTo, toast: s.toast, fail: s.fail, changed: s.read,
+	}
+	s.pages = pages(s.core)
+	s.opened = map[string]fyne.CanvasObject{}
+	var items []view.SideItem
+	for _, p := range s.pages {
+		items = append(items, view.SideItem{Name: p.name(), Label: tx.Get("window.page." + p.name()), Icon: p.icon()})
+	}
+	items = append(items, view.SideItem{Name: helpItem, Label: tx.Get("window.help"), Icon: theme.HelpIcon()})
+	s.frame = view.NewFrame(s.core.env, "Arenero", picture(ui.IconRunning), items, 2, func(name string) {
+		if name == helpItem {
+			s.help()
+			return
+		}
+		s.goTo(name, "")
+	})
+	s.win.SetContent(s.frame.Object())
+	if !slices.ContainsFunc(s.pages, func(p page) bool { return p.name() == s.at }) {
+		s.at = s.pages[0].name()
+	}
+	s.open(s.at, s.places[s.at])
+	s.status()
+}
+
+// page is the one of a name.
+func (s *shell) page(name string) page {
+	for _, p := range s.pages {
+		if p.name() == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// goTo opens a page, at a subject of it or "".
+func (s *shell) goTo(name, subject string) {
+	if s.page(name) == nil {
+		return
+	}
+	if name == s.at && subject == "" {
+		return
+	}
+	s.open(name, subject)
+}
+
+// open shows a page.
+func (s *shell) open(name, subject string) {
+	p := s.page(name)
+	s.leave()
+	s.leave = func() {}
+	s.at = name
+	object := s.opened[name]
+	if object == nil {
+		object = p.open()
+		s.opened[name] = object
+		if !s.last.At.IsZero() {
+			p.show(s.last)
+		}
+	}
+	s.frame.Show(name, s.core.env.Texts.Get("window.page."+name), object)
+	s.enter()
+	if subject != "" {
+		s.places[name] = subject
+		if led, ok := p.(placed); ok {
+			led.place(subject)
+		}
+	}
+}
+
+// enter begins what the page that is seen needs, if there is an engine for it.
+func (s *shell) enter() {
+	s.leave()
+	s.leave = func() {}
+	if s.link != ui.Linked {
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.leave = cancel
+	s.page(s.at).enter(ctx)
+}
+
+// saw takes in a snapshot.
+func (s *shell) saw(snap sandbox.Snapshot) {
+	again := s.link != ui.Linked
+	s.link, s.why, s.ended, s.last = ui.Linked, nil, false, snap
+	if again {
+		s.frame.Unveil()
+		s.asked = time.Time{}
+	}
+	if again || snap.Settings != s.setting {
+		s.setting = snap.Settings
+		s.read()
+	}
+	for _, p := range s.pages {
+		if s.opened[p.name()] != nil {
+			p.show(snap)
+		}
+	}
+	if again {
+		s.enter()
+	}
+	s.status()
+}
+
+// lose takes in that there is no engine.
+func (s *shell) lose(err error, ended bool) {
+	if s.link == ui.Linked {
+		s.leave()
+		s.leave = func() {}
+		s.since = s.cfg.Clock.Now()
+		s.link = ui.Lost
+		s.why = nil
+	}
+	s.ended = ended
+	// That nothing answers is known. Anything else is worth a word, until an
+	// answer comes.
+	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Code != sandbox.Canceled && (e.Code != sandbox.Unreachable || e.Err == nil || s.why == nil) {
+		s.why = err
+	}
+	s.status()
+	if s.cfg.Clock.Since(s.since) >= veilAfter {
+		s.veil()
+	}
+}
+
+// veil has the user wait for an engine, and says why there is none.
+func (s *shell) veil() {
+	tx := s.core.env.Texts
+	if s.link == ui.Starting && s.cfg.Clock.Since(s.since) < launchAfter && (s.why == nil || refusedDial(s.why)) {
+		return // it is on its way
+	}
+	title, label := tx.Get("window.lost"), tx.Get("window.start")
+	why := tx.Get("window.lost.again")
+	if s.ended {
+		why = tx.Get("window.lost.ended")
+	} else if s.why != nil && !refusedDial(s.why) {
+		why = s.core.env.Explain(s.why)
+	}
+	s.frame.Veil(picture(ui.IconLost), title, why, label, func() {
+		select {
+		case s.restart <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// status shows how things are.
+func (s *shell) status() {
+	icon, text := ui.Headline(ui.State{Link: s.link, Snapshot: s.last, Settled: s.settled}, s.core.env.Texts, s.cfg.Clock.Now())
+	s.frame.Status(picture(icon), text)
+}
+
+// picture is one of the pictures that the tray has too.
+func picture(icon ui.Icon) fyne.Resource {
+	return fyne.NewStaticResource(string(icon)+".png", icons.PNG(string(icon), 64))
+}
+
+// tick does what time brings, once a second.
+func (s *shell) tick() {
+	now := s.cfg.Clock.Now()
+	if !s.toldAt.IsZero() && now.Sub(s.toldAt) >= toastFor {
+		s.toldAt = time.Time{}
+		s.frame.Toast("")
+	}
+	if s.link != ui.Linked {
+		return
+	}
+	if now.Sub(s.asked) >= spendEvery {
+		s.asked = now
+		fetch(s.ctx, func(ctx context.Context) ([]sandbox.SpendRow, error) {
+			return s.client.Spend(ctx, sandbox.SpendQuery{By: sandbox.SpendByProfile, Since: ui.Today(now)})
+		}, func(rows []sandbox.SpendRow, err error) {
+			s.settled = nil // not known, which is not nothing
+			if err == nil {
+				s.settled = new(ui.Settled(rows))
+			}
+			s.status()
+		})
+	}
+	s.page(s.at).tick(now)
+	s.status()
+}
+
+func (s *shell) toast(text string) {
+	s.toldAt = s.cfg.Clock.Now()
+	s.frame.Toast(text)
+}
+
+func (s *shell) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) || sandbox.CodeOf(err) == sandbox.Canceled {
+		return
+	}
+	if sandbox.CodeOf(err) == sandbox.Unreachable && s.link != ui.Linked {
+		return // the veil says it
+	}
+	s.frame.Fail(s.core.env.Explain(err))
+}
+
+// read reads the preferences, and goes by them.
+func (s *shell) read() {
+	fetch(s.ctx, func(ctx context.Context) (control.Preferences, error) { return s.client.Preferences(ctx) }, func(p control.Preferences, err error) {
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		s.prefer(p)
+	})
+}
+
+// prefer goes by what the owner has set.
+func (s *shell) prefer(p control.Preferences) {
+	s.prefs, s.known = p, true
+	if s.language() != s.spoken || s.look() != s.variant {
+		s.build()
+	} else if p, ok := s.page("settings").(*settings); ok && s.opened["settings"] != nil {
+		p.prefer(s.prefs)
+	}
+}
