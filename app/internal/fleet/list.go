@@ -117,7 +117,9 @@ func (f *Fleet) List(ctx context.Context, r sandbox.ListRequest) ([]sandbox.Sand
 	f.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
-	if err := f.compare(ctx, r.Profile); err != nil {
+	err := f.compare(ctx, r.Profile)
+	f.heard(r.Profile, err)
+	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

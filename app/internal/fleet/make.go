@@ -242,11 +242,13 @@ func (f *Fleet) launch(ctx context.Context, b *box) error {
 	if err := checkEnv(s.Env); err != nil {
 		return err
 	}
-	cloud, err := f.cfg.Open(ctx, f.profileOf(b), true)
-	if err != nil {
-		return notMade(err)
+	profile := f.profileOf(b)
+	cloud, err := f.cfg.Open(ctx, profile, true)
+	var image Image
+	if err == nil {
+		image, err = cloud.Image(ctx, b.Request.Image, b.Request.Version)
 	}
-	image, err := cloud.Image(ctx, b.Request.Image, b.Request.Version)
+	f.heard(profile, err)
 	if err != nil {
 		return notMade(err)
 	}

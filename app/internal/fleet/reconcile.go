@@ -173,7 +173,7 @@ func (f *Fleet) intervalLocked() time.Duration {
 
 // wantedLocked reports whether anything of a profile is worth asking for.
 func (f *Fleet) wantedLocked(profile string) bool {
-	if f.watchers > 0 {
+	if r := f.profiles[profile]; f.watchers > 0 || r != nil && r.signedOut() {
 		return true
 	}
 	for _, b := range f.boxes {
@@ -205,11 +205,17 @@ func (f *Fleet) reconcile(ctx context.Context, r *reach) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.busy, r.asked = false, f.clock.Now()
+	known := r.signedOut()
 	r.err = nil
 	if err != nil {
 		r.err = sandbox.ToError(err)
 		r.every = min(max(2*r.every, 2*f.intervalLocked()), slowestEvery)
-		f.log.Warn("cloud not asked", "profile", profile.Name, "err", err)
+		if r.signedOut() {
+			r.every = signInEvery
+		}
+		if !known || !r.signedOut() {
+			f.log.Warn("cloud not asked", "profile", profile.Name, "err", err)
+		}
 	} else {
 		r.every = 0
 	}
