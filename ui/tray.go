@@ -159,7 +159,8 @@ func (t *tray) alerts() []Item {
 		if !refused(r) || t.lost() {
 			continue
 		}
-		if r.Error.Code == sandbox.SignIn {
+		// What an app's own variables describe can't be signed in to from here.
+		if r.Error.Code == sandbox.SignIn && !strings.HasPrefix(r.Profile, sandbox.ProfileDescribed) {
 			out = append(out, Item{ID: "sign-in/" + r.Profile, Label: t.tx.Get("tray.signin", "profile", r.Profile), Action: Action{Verb: SignIn, Subject: r.Profile}})
 			continue
 		}

@@ -129,6 +129,17 @@ func (h *trayHost) RegisterStatusNotifierItem(item string, from dbus.Sender) *db
 // RegisterStatusNotifierHost is what panels call.
 func (h *trayHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
 
+// clickNotice waits for a notice that begins so, and clicks on it.
+func (h *trayHost) clickNotice(t testing.TB, title string) {
+	t.Helper()
+	number := 0
+	eventually(t, "a notice says "+title, func() bool {
+		number = 1 + slices.IndexFunc(h.told(), func(n string) bool { return strings.HasPrefix(n, title) })
+		return number > 0
+	})
+	must(t, h.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", uint32(number), "default"))
+}
+
 // A noticeBoard is the part of the desktop that shows notices.
 type noticeBoard trayHost
 
@@ -259,6 +270,8 @@ type trayItem struct {
 	number  int32
 	label   string
 	enabled bool
+	toggle  bool // it has a mark
+	on      bool // which is set
 	below   []trayItem
 }
 
@@ -293,6 +306,8 @@ func trayItems(t testing.TB, all []dbus.Variant) (out []trayItem) {
 		if enabled, ok := n.Properties["enabled"].Value().(bool); ok {
 			i.enabled = enabled
 		}
+		i.toggle = n.Properties["toggle-type"].Value() == "checkmark"
+		i.on = n.Properties["toggle-state"].Value() == int32(1)
 		out = append(out, i)
 	}
 	return out
