@@ -395,15 +395,15 @@ func HostChanges(r control.HostResult) bool {
 
 // FindingText is what a check found, and what to do about it.
 func FindingText(tx assets.Texts, f control.Finding) (what, remedy string) {
-	what = sentence(Told(tx, f.What))
+	what = Sentence(Told(tx, f.What))
 	if f.Remedy != nil {
-		remedy = sentence(Told(tx, *f.Remedy))
+		remedy = Sentence(Told(tx, *f.Remedy))
 	}
 	return what, remedy
 }
 
-// sentence is text with a capital letter in front, as it stands alone.
-func sentence(text string) string {
+// Sentence is text with a capital letter in front, as it stands alone.
+func Sentence(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
 		return text

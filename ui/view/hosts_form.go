@@ -47,8 +47,9 @@ type HostForm struct {
 }
 
 // NewHostForm returns the form of an order for a host. Entry is the one that
-// exists, or nil. Places are names of profiles that sandboxes may run at; there
-// is nothing to choose for an order that takes something away.
+// exists, or nil. Places are names of profiles that sandboxes may run at; without
+// them there is nothing to choose, nor is there for an order that takes something
+// away.
 func NewHostForm(env Env, h control.Host, entry *control.HostEntry, action string, places []string) *HostForm {
 	f := &HostForm{env: env, host: h, entry: entry, OnPlan: func(control.HostOrder) {}, OnReady: func(bool) {}}
 	f.order = control.HostOrder{Action: action, Host: h.ID}
@@ -62,7 +63,7 @@ func NewHostForm(env Env, h control.Host, entry *control.HostEntry, action strin
 	f.force = widget.NewCheck(env.Texts.Get("window.hosts.form.force"), func(bool) { f.changed() })
 	f.force.Hide()
 	head := container.NewVBox()
-	if action == control.HostConnect {
+	if action == control.HostConnect && places != nil {
 		head.Add(f.choices(places))
 	}
 	head.Add(f.doing)
@@ -147,7 +148,7 @@ func (f *HostForm) browse() {
 func (f *HostForm) Order() (o control.HostOrder, missing string) {
 	o = f.order
 	o.Force = o.Force || f.force.Visible() && f.force.Checked
-	if o.Action != control.HostConnect {
+	if f.place == nil {
 		return o, ""
 	}
 	tx := f.env.Texts
@@ -300,7 +301,7 @@ func (f *HostForm) ShowFailure(o control.HostOrder, text string, insist bool) {
 		return
 	}
 	f.plan = nil
-	f.say(marked(theme.ErrorIcon(), ColorBad, text, ""))
+	f.say(marked(theme.ErrorIcon(), ColorBad, ui.Sentence(text), ""))
 	if insist {
 		f.force.Show()
 	}

@@ -14,8 +14,9 @@ import (
 type besides struct{}
 
 const (
-	besidesWide = 600 // from which on there is room
-	besidesList = 0.4
+	besidesWide = 600  // from which on there is room
+	besidesList = 0.4  // of the width
+	besidesHigh = 0.42 // of the height
 )
 
 func (besides) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -37,7 +38,7 @@ func (besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		detail.Move(fyne.NewPos(w+2*pad, 0))
 		return
 	}
-	h := size.Height * besidesList
+	h := size.Height * besidesHigh
 	list.Resize(fyne.NewSize(size.Width, h))
 	list.Move(fyne.NewPos(0, 0))
 	detail.Resize(fyne.NewSize(size.Width, size.Height-h-pad))

@@ -151,9 +151,9 @@ func (p *hosts) host(id string) (control.Host, bool) {
 // hostProblem is what an error about a host says in the user's language.
 func hostProblem(env view.Env, err error) string {
 	if t, ok := control.TextOf(err); ok {
-		return ui.Told(env.Texts, t)
+		return ui.Sentence(ui.Told(env.Texts, t))
 	}
-	return env.Explain(err)
+	return ui.Sentence(env.Explain(err))
 }
 
 // act does what a button says.
