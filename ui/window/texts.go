@@ -16,8 +16,8 @@ import (
 // parts are the files of assets/translation that the windows show texts of: one
 // for each page, and those that the engine speaks in.
 var parts = []string{
-	"window", "window-hosts", "window-settings", ui.ProfileTexts, ui.TokenTexts,
-	ui.Texts, ui.MessageTexts, ui.KeychainTexts, "hosts", "doctor",
+	"window", ui.HostTexts, ui.GuideTexts, "window-settings", ui.ProfileTexts, ui.TokenTexts,
+	ui.Texts, ui.MessageTexts, ui.KeychainTexts, "hosts", "verbs", "doctor",
 }
 
 // languageOf is the language to speak to this user in: the one chosen, else that
