@@ -40,6 +40,7 @@ type commands struct {
 	Suspend    suspendCommand    `cmd:"" group:"Sandboxes"`
 	Resume     resumeCommand     `cmd:"" group:"Sandboxes"`
 	Kill       killCommand       `cmd:"" group:"Sandboxes"`
+	Pause      pauseCommand      `cmd:"" group:"Sandboxes"`
 	Tokens     tokensCommand     `cmd:"" group:"Money"`
 	Budget     budgetCommand     `cmd:"" group:"Money"`
 	Spend      spendCommand      `cmd:"" group:"Money"`

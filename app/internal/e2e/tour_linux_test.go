@@ -139,6 +139,9 @@ func (r *tour) sandboxes() {
 		r.shell(name)
 		r.run("kill", name)
 	}
+	r.says(r.run("pause"), "are paused")
+	r.says(r.fails("run", "--profile", "lab", "--json"), "has paused new sandboxes", "pause --off")
+	r.says(r.run("pause", "--off"), "again")
 	r.says(r.run("ls", "--profile", "lab", "--json"), "[") // nobody is signed in elsewhere
 	r.fails("run", "--profile", "mfa", "--template", "arenero-local", "--json")
 	r.fails("run", "--profile", "nobody", "--json")
