@@ -96,6 +96,15 @@ func TokenLeft(tx assets.Texts, b sandbox.Budget) (text string, gone float64, to
 	return text, gone, tone, true
 }
 
+// TokenLeftShort is the same, for a table.
+func TokenLeftShort(tx assets.Texts, b sandbox.Budget) string {
+	left := b.Left()
+	if left == nil {
+		return tx.Get("window.tokens.spent", "amount", Money(tx, b.Spent))
+	}
+	return tx.Get("window.tokens.left.short", "left", Money(tx, *left), "limit", TokenLimit(tx, b.Limit, b.Period))
+}
+
 // ScopeTitle is a scope in a word, and ScopeHint what it allows.
 func ScopeTitle(tx assets.Texts, s sandbox.Scope) string {
 	if key := "window.tokens.scope." + string(s); tx.Has(key) {
@@ -125,17 +134,31 @@ func Sensitive(all []sandbox.Scope) bool {
 
 // TokenUsed is when any secret of a token was used last.
 func TokenUsed(tx assets.Texts, all []sandbox.Credential, now time.Time) string {
-	var last time.Time
-	for _, c := range all {
-		if c.LastUsedAt.After(last) {
-			last = c.LastUsedAt
-		}
-	}
+	last := lastUse(all)
 	if last.IsZero() {
 		return tx.Get("window.tokens.used.never")
 	}
 	span, _ := Age(tx, last, now)
 	return tx.Get("window.tokens.used.ago", "span", span)
+}
+
+// TokenLastUse is the same, for a table.
+func TokenLastUse(tx assets.Texts, all []sandbox.Credential, now time.Time) string {
+	last := lastUse(all)
+	if last.IsZero() {
+		return "–"
+	}
+	span, _ := Age(tx, last, now)
+	return tx.Get("window.tokens.expires.past", "span", span)
+}
+
+func lastUse(all []sandbox.Credential) (last time.Time) {
+	for _, c := range all {
+		if c.LastUsedAt.After(last) {
+			last = c.LastUsedAt
+		}
+	}
+	return last
 }
 
 // SecretText tells of a secret what is kept of it: how it begins, and its times.

@@ -60,6 +60,7 @@ func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ende
 	box := container.NewBorder(container.NewVBox(room, Heading(title)), d.row, nil, nil, content)
 	d.pop = widget.NewModalPopUp(newBody(container.NewPadded(box), d), env.Window.Canvas())
 	d.pop.Show()
+	d.pop.Resize(d.pop.MinSize()) // texts have wrapped by now, and are higher for that
 	return d
 }
 

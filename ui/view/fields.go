@@ -17,6 +17,8 @@ type form struct {
 	env Env
 	// changed is called when anything is filled in by the user.
 	changed func()
+	// fit is called when a row got higher or lower; nil where that is no matter.
+	fit func()
 
 	box  *fyne.Container
 	rows []*formRow
@@ -53,7 +55,9 @@ func (f *form) onto(box *fyne.Container, row *formRow, title string) {
 	row.problem.Hide()
 	row.object = container.New(layout.NewCustomPaddedVBoxLayout(0))
 	if title != "" {
-		row.object.Add(widget.NewLabel(title))
+		l := widget.NewLabel(title)
+		l.Wrapping = fyne.TextWrapWord
+		row.object.Add(l)
 	}
 	f.rows = append(f.rows, row)
 	box.Add(row.object)
@@ -123,8 +127,8 @@ func (f *form) choice(box *fyne.Container, name, title, value string, options []
 	return row
 }
 
-// toggle adds something to tick.
-func (f *form) toggle(box *fyne.Container, name, title string, on bool) *formRow {
+// toggle adds something to tick. hint is what more there is to say of it, or "".
+func (f *form) toggle(box *fyne.Container, name, title, hint string, on bool) *formRow {
 	row := &formRow{name: name}
 	f.onto(box, row, "")
 	row.check = widget.NewCheck(title, nil)
@@ -134,6 +138,9 @@ func (f *form) toggle(box *fyne.Container, name, title string, on bool) *formRow
 		f.tell()
 	}
 	row.object.Add(row.check)
+	if hint != "" {
+		row.object.Add(container.New(layout.NewCustomPaddedLayout(-10, 0, 26, 0), Muted(hint)))
+	}
 	row.object.Add(row.problem)
 	return row
 }
@@ -208,6 +215,7 @@ func (f *form) forget() {
 // problems tells what is wrong, by row; with all also of rows that nobody was
 // at. It reports whether anything is.
 func (f *form) problems(wrong map[string]string, all bool) bool {
+	told := false
 	for _, r := range f.rows {
 		text := wrong[r.name]
 		if !r.left && !all {
@@ -216,6 +224,7 @@ func (f *form) problems(wrong map[string]string, all bool) bool {
 		if text == r.problem.Text {
 			continue
 		}
+		told = true
 		r.problem.SetText(text)
 		if text == "" {
 			r.problem.Hide()
@@ -223,6 +232,9 @@ func (f *form) problems(wrong map[string]string, all bool) bool {
 			r.problem.Show()
 		}
 		r.object.Refresh()
+	}
+	if told && f.fit != nil {
+		f.fit()
 	}
 	return len(wrong) > 0
 }
@@ -250,13 +262,13 @@ type task struct {
 	env    Env
 	banner *Banner
 	ok     *Button
-	label  string
+	small  bool // it has no part that scrolls
 }
 
 // newTask shows a dialog with one thing to do. What do is given ends the task
 // with "", or tells in it what kept that from being done.
 func newTask(env Env, title, verb string, danger bool, content fyne.CanvasObject, do func(done func(problem string)), ended func()) *task {
-	s := &task{env: env, banner: NewBanner(), label: verb}
+	s := &task{env: env, banner: NewBanner()}
 	box := container.NewBorder(s.banner.Object(), nil, nil, nil, content)
 	s.Dialog = NewDialog(env, title, box, env.Texts.Get("window.cancel"), ended, Action{Label: verb, Primary: !danger, Danger: danger})
 	s.ok = s.buttons[1]
@@ -280,7 +292,20 @@ func (s *task) end(problem string) {
 	}
 	if problem != stay {
 		s.banner.Error(problem, nil, "")
+		if s.small {
+			s.fit()
+		}
 	}
+}
+
+// fit gives the task the height that it needs now.
+func (s *task) fit() { s.pop.Resize(s.pop.MinSize()) }
+
+// fits has a small task be as high as it needs to be, whatever is told in it.
+func (s *task) fits(f *form) {
+	s.small = true
+	f.fit = s.fit
+	s.fit()
 }
 
 // stay keeps a task with nothing to tell: the rows do.
@@ -288,10 +313,12 @@ const stay = "\x00"
 
 // under puts a list above what is said of one of its lines. The list is as high
 // as its lines, up to a part of what there is.
-type under struct{ lines func() int }
+type under struct {
+	lines func() int
+	line  float32 // height of one
+}
 
 const (
-	underLine  = 32
 	underLeast = 4   // lines
 	underMost  = 0.5 // of the height
 )
@@ -302,7 +329,7 @@ func (under) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (u under) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	pad := theme.Padding()
-	h := min(float32(max(u.lines(), underLeast)+1)*underLine, size.Height*underMost)
+	h := min(float32(max(u.lines(), underLeast)+1)*u.line, size.Height*underMost)
 	objects[0].Resize(fyne.NewSize(size.Width, h))
 	objects[0].Move(fyne.NewPos(0, 0))
 	objects[1].Resize(fyne.NewSize(size.Width, size.Height-h-pad))
@@ -311,15 +338,73 @@ func (u under) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 
 // facts are lines of a name and a value, the names in one column.
 func facts(pairs [][2]string) fyne.CanvasObject {
-	box := container.New(layout.NewFormLayout())
+	box := container.New(factLines{})
 	for _, p := range pairs {
-		name := widget.NewLabel(p[0])
-		name.Importance = widget.LowImportance
 		value := widget.NewLabel(p[1])
 		value.Wrapping = fyne.TextWrapWord
 		value.Selectable = true
-		box.Add(name)
+		box.Add(aside(p[0]))
 		box.Add(value)
 	}
 	return box
+}
+
+// factLines puts names and values in two columns, closer together than texts are
+// elsewhere: they belong to each other.
+type factLines struct{}
+
+const (
+	factPull = 12  // by which a line is closer to the one before
+	factName = 0.4 // of the width, the most that names take
+)
+
+func (factLines) name(objects []fyne.CanvasObject) (width float32) {
+	for i := 0; i < len(objects); i += 2 {
+		width = max(width, objects[i].MinSize().Width)
+	}
+	return width
+}
+
+func (l factLines) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(l.name(objects)+40, 0)
+	for i := 1; i < len(objects); i += 2 {
+		size.Height += objects[i].MinSize().Height - factPull
+	}
+	return size.AddWidthHeight(0, factPull)
+}
+
+func (l factLines) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	names := min(l.name(objects), size.Width*factName)
+	y := float32(0)
+	for i := 1; i < len(objects); i += 2 {
+		name, value := objects[i-1], objects[i]
+		name.Resize(fyne.NewSize(names, name.MinSize().Height))
+		name.Move(fyne.NewPos(0, y))
+		value.Resize(fyne.NewSize(size.Width-names, value.MinSize().Height)) // it wraps now, and so gets its height
+		h := value.MinSize().Height
+		value.Resize(fyne.NewSize(size.Width-names, h))
+		value.Move(fyne.NewPos(names, y))
+		y += h - factPull
+	}
+}
+
+// aside is a text of one line that matters less.
+func aside(text string) fyne.CanvasObject {
+	return widget.NewRichText(&widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: ColorMuted}})
+}
+
+// scrolled is a part of a dialog that may be longer than there is room for.
+func scrolled(o fyne.CanvasObject, least float32) *container.Scroll {
+	s := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 4, 3, 14), o))
+	s.SetMinSize(fyne.NewSize(0, least))
+	return s
+}
+
+// relaid has what is in a scroll be laid out again, and once more for those parts
+// whose height depends on the width that they were given.
+func relaid(box *fyne.Container, scroll *container.Scroll) {
+	box.Refresh()
+	scroll.Refresh()
+	box.Refresh()
+	scroll.Refresh()
 }

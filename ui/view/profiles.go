@@ -69,11 +69,8 @@ type Profiles struct {
 	banner   *Banner
 	keychain *Banner
 	table    *Table
-	head     *widget.Label
 	detail   *container.Scroll
 	box      *fyne.Container
-	body     *fyne.Container
-	intro    fyne.CanvasObject
 	root     fyne.CanvasObject
 }
 
@@ -81,11 +78,11 @@ type Profiles struct {
 func NewProfiles(env Env) *Profiles {
 	v := &Profiles{env: env, banner: NewBanner(), keychain: NewBanner(), selected: sandbox.ProfileLocal}
 	v.table = NewTable(env, []Column{
-		{Title: v.say("col.name"), Width: 150, Grow: true},
-		{Title: v.say("col.state"), Width: 150},
-		{Title: v.say("col.kind"), Width: 170},
-		{Title: v.say("col.region"), Width: 90},
-		{Title: v.say("col.image"), Width: 110, Grow: true},
+		{Title: v.say("col.name"), Width: 160, Grow: true},
+		{Title: v.say("col.state"), Width: 140},
+		{Title: v.say("col.kind"), Width: 150},
+		{Title: v.say("col.region"), Width: 84},
+		{Title: v.say("col.image"), Width: 100, Grow: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -102,9 +99,8 @@ func NewProfiles(env Env) *Profiles {
 	add.Importance = widget.HighImportance
 	take := NewButton(v.say("import"), theme.DownloadIcon(), func() { v.OnImport() })
 	bar := container.New(flow{}, add, take)
-	v.body = container.New(under{func() int { return len(v.shown.Profiles) }}, v.table.Object(), v.detail)
-	v.intro = container.NewStack()
-	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), v.keychain.Object(), bar), nil, nil, nil, v.body)
+	body := container.New(under{func() int { return len(v.shown.Profiles) }, 32}, v.table.Object(), v.detail)
+	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), v.keychain.Object(), bar), nil, nil, nil, body)
 	return v
 }
 
@@ -150,11 +146,11 @@ func (v *Profiles) Show(s ProfilesShown) {
 	}
 	v.table.Show(rows)
 	v.table.Select(v.selected)
-	v.drawKeychain()
-	v.drawDetail(false)
-	if grown {
-		v.body.Refresh()
+	if v.drawKeychain() || grown {
+		v.root.Refresh()
+		v.root.Refresh() // once more, for what has got its width by that
 	}
+	v.drawDetail(false)
 }
 
 func (v *Profiles) state(p ProfileItem) (string, ui.Tone) {
@@ -183,19 +179,23 @@ func (v *Profiles) names(but string) []string {
 	return out
 }
 
-func (v *Profiles) drawKeychain() {
+// drawKeychain says what is wrong with the keychain. It reports whether that was
+// not what was said before.
+func (v *Profiles) drawKeychain() (changed bool) {
 	text, do := v.shown.Keychain.Told(v.env.Texts)
 	key := "keychain.do." + do
 	again := func() { v.Pass(do) }
 	if do == "" {
 		key, again = "keychain.again", func() { v.OnAgain() }
 	}
-	switch {
-	case text == "":
-		v.keychain.Clear()
-	case text != v.keychain.Text():
+	if text == v.keychain.Text() {
+		return false
+	}
+	v.keychain.Clear()
+	if text != "" {
 		v.keychain.Error(text, again, v.say(key))
 	}
+	return true
 }
 
 // drawDetail draws the selected profile, if anything about it has changed.
@@ -265,7 +265,7 @@ func (v *Profiles) drawDetail(top bool) {
 	}
 	out = append(out, container.New(flow{}, v.actions(p, tested)...))
 	v.box.Objects = out
-	v.box.Refresh()
+	relaid(v.box, v.detail)
 	if top {
 		v.detail.ScrollToTop()
 	}

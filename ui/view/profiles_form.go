@@ -61,7 +61,7 @@ func (f *profileForm) lay(known map[string]string) {
 			}
 			f.choice(box, field.Name, title, value, options)
 		case ui.InputSwitch:
-			f.toggle(box, field.Name, title, value != "")
+			f.toggle(box, field.Name, title, "", value != "")
 		default:
 			f.text(box, field.Name, title, ui.FieldHint(tx, field.Name), value, field.Input == ui.InputSecret)
 		}
@@ -139,8 +139,7 @@ func (v *Profiles) Add() {
 	head.changed = func() { show(pick.value()) }
 	show(pick.value())
 	byDefault := widget.NewCheck(v.say("add.default"), nil)
-	content := container.NewVScroll(container.NewVBox(head.box, hint, place, byDefault))
-	content.SetMinSize(fyne.NewSize(0, 220))
+	content := scrolled(container.NewVBox(head.box, hint, place, byDefault), 220)
 	t := newTask(v.env, v.say("add.title"), v.say("add.verb"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
@@ -157,8 +156,7 @@ func (v *Profiles) Add() {
 // edit asks for changes of a profile.
 func (v *Profiles) edit(p ProfileItem) {
 	f := v.newProfileForm(p.Kind, &p, p.Values)
-	content := container.NewVScroll(container.NewVBox(Muted(ui.KindHint(v.env.Texts, p.Kind)), f.root))
-	content.SetMinSize(fyne.NewSize(0, 220))
+	content := scrolled(container.NewVBox(Muted(ui.KindHint(v.env.Texts, p.Kind)), f.root), 220)
 	t := newTask(v.env, v.say("edit.title", "profile", ui.Visible(p.Name)), v.say("save"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
@@ -175,13 +173,14 @@ func (v *Profiles) Key(name string) {
 	f := &profileForm{form: newForm(v.env), v: v, fields: ui.KeyFields()}
 	f.lay(nil)
 	content := container.NewVBox(Muted(v.say("key.text")), f.root)
-	newTask(v.env, v.say("key.title", "profile", ui.Visible(name)), v.say("save"), false, content, func(done func(string)) {
+	t := newTask(v.env, v.say("key.title", "profile", ui.Visible(name)), v.say("save"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
 			return
 		}
 		v.OnKey(name, *f.key(), done)
 	}, func() { f.forget() })
+	t.fits(f.form)
 	f.begin()
 }
 
@@ -226,6 +225,7 @@ func (v *Profiles) Pass(do string) {
 		})
 	}, func() { f.forget() })
 	submit(f, t)
+	t.fits(f)
 	f.begin()
 }
 

@@ -60,7 +60,8 @@ func (l *Login) show(objects ...fyne.CanvasObject) {
 	l.left, l.until = nil, time.Time{}
 	l.place.Objects = objects
 	l.place.Refresh()
-	l.dialog.pop.Refresh()
+	l.dialog.pop.Resize(l.dialog.pop.MinSize())
+	l.dialog.pop.Resize(l.dialog.pop.MinSize()) // texts have wrapped by now
 }
 
 // Wait says that something is going on; key is the end of that of a text.
@@ -127,6 +128,7 @@ func (l *Login) code(p control.Prompt) {
 	ok.Importance = widget.HighImportance
 	l.show(f.box, container.New(flow{}, ok))
 	l.form = f
+	f.fit = func() { l.dialog.pop.Resize(l.dialog.pop.MinSize()) }
 	f.begin()
 }
 
@@ -169,9 +171,7 @@ type ImportList struct {
 // NewImportList shows the dialog, while the files are read.
 func NewImportList(env Env, ended func()) *ImportList {
 	l := &ImportList{env: env, place: container.NewVBox()}
-	scroll := container.NewVScroll(l.place)
-	scroll.SetMinSize(fyne.NewSize(0, 160))
-	l.dialog = NewDialog(env, l.say("import.title"), scroll, l.say("close"), ended)
+	l.dialog = NewDialog(env, l.say("import.title"), scrolled(l.place, 160), l.say("close"), ended)
 	l.dialog.Resize(fyne.NewSize(560, 420))
 	l.place.Objects = []fyne.CanvasObject{Muted(l.say("import.wait"))}
 	return l
@@ -257,12 +257,6 @@ func AskRegion(env Env, profile string, do func(region string)) {
 		do(region)
 	}, nil)
 	submit(f, t)
+	t.fits(f)
 	f.begin()
-}
-
-// aside is a text of one line that matters less.
-func aside(text string) *widget.Label {
-	l := widget.NewLabel(text)
-	l.Importance = widget.LowImportance
-	return l
 }

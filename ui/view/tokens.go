@@ -65,13 +65,13 @@ type Tokens struct {
 func NewTokens(env Env) *Tokens {
 	v := &Tokens{env: env, banner: NewBanner()}
 	v.table = NewTable(env, []Column{
-		{Title: v.say("col.name"), Width: 110, Grow: true},
-		{Title: v.say("col.left"), Width: 200, Grow: true},
-		{Title: v.say("col.state"), Width: 100},
-		{Title: v.say("col.expires"), Width: 90},
-		{Title: v.say("col.running"), Width: 80, Right: true},
-		{Title: v.say("col.scopes"), Width: 100, Grow: true},
-		{Title: v.say("col.used"), Width: 140},
+		{Title: v.say("col.name"), Width: 96, Grow: true},
+		{Title: v.say("col.left"), Width: 176, Grow: true},
+		{Title: v.say("col.state"), Width: 98},
+		{Title: v.say("col.expires"), Width: 80},
+		{Title: v.say("col.running"), Width: 84, Right: true},
+		{Title: v.say("col.used"), Width: 88},
+		{Title: v.say("col.scopes"), Width: 80, Grow: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -94,7 +94,7 @@ func NewTokens(env Env) *Tokens {
 		}
 	})
 	bar := container.New(flow{}, create, use, prompt, v.past)
-	v.body = container.New(under{func() int { return len(v.list()) }}, v.table.Object(), v.detail)
+	v.body = container.New(under{func() int { return len(v.list()) }, 38}, v.table.Object(), v.detail)
 	v.blank = container.NewStack()
 	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), bar), nil, nil, nil, container.NewStack(v.body, v.blank))
 	v.Show(TokensShown{})
@@ -186,8 +186,8 @@ func (v *Tokens) Show(s TokensShown) {
 			{Text: state, Color: toneColor(tone)},
 			{Text: ends, Color: quiet},
 			{Text: ui.TokenRunning(tx, t.Running, g.MaxConcurrent), Color: quiet},
+			{Text: ui.TokenLastUse(tx, t.Credentials, now), Color: quiet},
 			{Text: ui.ScopeList(tx, g.Scopes), Color: quiet},
-			{Text: ui.TokenUsed(tx, t.Credentials, now), Color: quiet},
 		}})
 	}
 	if len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return r.ID == v.selected }) {
@@ -198,13 +198,15 @@ func (v *Tokens) Show(s TokensShown) {
 	v.drawBlank(len(rows) == 0)
 	v.drawDetail(false)
 	if grown {
-		v.body.Refresh()
+		v.root.Refresh()
+		v.root.Refresh() // once more, for what has got its width by that
 	}
 }
 
 // money is the cell with what is left.
 func (v *Tokens) money(t control.Token, quiet fyne.ThemeColorName) Cell {
-	text, gone, tone, capped := ui.TokenLeft(v.env.Texts, t.Budget)
+	_, gone, tone, capped := ui.TokenLeft(v.env.Texts, t.Budget)
+	text := ui.TokenLeftShort(v.env.Texts, t.Budget)
 	if !capped || quiet != "" {
 		return Cell{Text: text, Color: quiet}
 	}
@@ -258,14 +260,16 @@ func (v *Tokens) drawDetail(top bool) {
 	word := widget.NewRichText(&widget.TextSegment{Text: state, Style: widget.RichTextStyle{ColorName: toneColor(tone), TextStyle: fyne.TextStyle{Bold: true}}})
 	v.box.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.NewCenter(word), Heading(ui.Visible(t.Grant.Name)))}
 	if live(t.Grant, v.shown.At) {
-		v.box.Add(Muted(sum))
+		text := widget.NewLabel(sum)
+		text.Wrapping = fyne.TextWrapWord
+		v.box.Add(text)
 	}
 	if t.Budget.OverLimit {
 		v.box.Add(marked(theme.WarningIcon(), ColorBad, v.say("fact.over"), ""))
 	}
 	v.box.Add(container.New(flow{}, v.actions(t)...))
 	v.box.Add(facts(pairs))
-	v.box.Refresh()
+	relaid(v.box, v.detail)
 	if top {
 		v.detail.ScrollToTop()
 	}

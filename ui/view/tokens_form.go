@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -46,7 +47,8 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 
 	f.box.Add(widget.NewLabel(v.say("field.scopes")))
 	for _, s := range sandbox.Scopes() {
-		f.toggle(f.box, rowScope+string(s), ui.ScopeHint(tx, s), slices.Contains(in.Scopes, s))
+		title, hint, _ := strings.Cut(ui.ScopeHint(tx, s), ": ")
+		f.toggle(f.box, rowScope+string(s), title, hint, slices.Contains(in.Scopes, s))
 	}
 	f.onto(f.box, &formRow{name: ui.TokenScopes}, "")
 	last := f.row(ui.TokenScopes)
@@ -96,9 +98,7 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 		f.tellSum()
 	}
 	f.tellSum()
-	scroll := container.NewVScroll(f.box)
-	scroll.SetMinSize(fyne.NewSize(0, 140))
-	f.root = container.NewBorder(nil, container.NewVBox(widget.NewSeparator(), f.sum), nil, nil, scroll)
+	f.root = container.NewBorder(nil, container.NewVBox(widget.NewSeparator(), f.sum), nil, nil, scrolled(f.box, 140))
 	return f
 }
 

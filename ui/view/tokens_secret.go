@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -90,7 +92,11 @@ func (v *Tokens) Uses() {
 	for _, u := range ui.TokenUses(v.env.Texts) {
 		box.Add(widget.NewLabelWithStyle(u.Title, fyne.TextAlignLeading, fyne.TextStyle{Bold: true}))
 		box.Add(Muted(u.Text))
-		box.Add(Copyable(v.env, u.Copy))
+		if strings.Contains(u.Copy, "\n") {
+			box.Add(v.prompt(u))
+		} else {
+			box.Add(Copyable(v.env, u.Copy))
+		}
 	}
 	v.pages(v.say("use.title"), box)
 }
@@ -99,12 +105,20 @@ func (v *Tokens) Uses() {
 func (v *Tokens) Prompt() {
 	all := ui.TokenUses(v.env.Texts)
 	last := all[len(all)-1]
-	v.pages(last.Title, container.NewVBox(Muted(last.Text), Copyable(v.env, last.Copy)))
+	v.pages(strings.TrimLeft(last.Title, "0123456789. "), container.NewVBox(Muted(last.Text), v.prompt(last)))
+}
+
+// prompt is a text of several lines, with a button that copies it.
+func (v *Tokens) prompt(u ui.Use) fyne.CanvasObject {
+	take := NewButton(v.env.Texts.Get("window.copy"), theme.ContentCopyIcon(), func() { v.env.Copy(u.Copy) })
+	take.Importance = widget.HighImportance
+	text := widget.NewLabel(u.Copy)
+	text.Wrapping = fyne.TextWrapWord
+	text.Selectable = true
+	return container.NewVBox(container.New(flow{}, take), text)
 }
 
 func (v *Tokens) pages(title string, content fyne.CanvasObject) {
-	scroll := container.NewVScroll(content)
-	scroll.SetMinSize(fyne.NewSize(0, 160))
-	d := NewDialog(v.env, title, scroll, v.say("close"), nil)
+	d := NewDialog(v.env, title, scrolled(content, 160), v.say("close"), nil)
 	d.Resize(fyne.NewSize(640, 520))
 }
