@@ -24,7 +24,7 @@ type Screen struct {
 	keeper  *exec.Cmd
 }
 
-// Programs are those that a screen needs, each with the package of Debian that
+// programs are those that a screen needs, each with the package of Debian that
 // has it.
 var programs = [][2]string{{"Xvfb", "xvfb"}, {"openbox", "openbox"}, {"xdotool", "xdotool"}}
 
@@ -135,6 +135,12 @@ func (s *Screen) Type(text string) error {
 // Click clicks at a place.
 func (s *Screen) Click(at image.Point) error {
 	_, err := s.do("mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", "1")
+	return err
+}
+
+// Rest puts the pointer where it is in no picture.
+func (s *Screen) Rest() error {
+	_, err := s.do("mousemove", "99999", "99999")
 	return err
 }
 
