@@ -55,7 +55,8 @@ type Guide struct {
 	// reformed says that form is another than is drawn, and begun that anything is.
 	reformed, begun bool
 
-	head, body        *fyne.Container
+	head, body, lines *fyne.Container
+	page              *container.Scroll // of lines
 	table             *Table
 	next, back, leave *Button
 	other             *Button // an app that is not in the list
@@ -65,7 +66,8 @@ type Guide struct {
 // NewGuide returns the first steps. Program is what hosts start, "" if it is
 // missing.
 func NewGuide(env Env, program string) *Guide {
-	v := &Guide{env: env, program: program, head: container.NewStack(), body: container.NewStack()}
+	v := &Guide{env: env, program: program, head: container.NewStack(), body: container.NewStack(), lines: container.NewVBox()}
+	v.page = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 8, 0, 10), v.lines))
 	tx := env.Texts
 	v.leave = NewButton(tx.Get("window.guide.leave"), nil, func() { v.OnLeave() })
 	v.leave.Importance = widget.LowImportance
@@ -106,6 +108,7 @@ func (v *Guide) Show(s GuideShown) {
 	defer func() { v.reformed = false }()
 	if stepped {
 		v.drawHead()
+		v.page.ScrollToTop()
 	}
 	v.drawFoot()
 	switch s.Step {
@@ -254,7 +257,7 @@ func (v *Guide) drawTry(s GuideShown) fyne.CanvasObject {
 	switch s.Trial.Stage {
 	case ui.TrialBad:
 		trial.Add(Muted(tx.Get("window.guide.trial.else")))
-		trial.Add(container.NewHBox(NewButton(tx.Get("window.hosts.retry"), theme.ViewRefreshIcon(), func() { v.OnTry() })))
+		trial.Add(container.NewHBox(v.button(tx.Get("window.hosts.retry"), theme.ViewRefreshIcon(), func() { v.OnTry() })))
 	case ui.TrialGood:
 		trial.Add(Muted(tx.Get("window.guide.trial.free")))
 	}
@@ -276,10 +279,10 @@ func (v *Guide) drawConnect(s GuideShown) fyne.CanvasObject {
 	case !s.Looked:
 		return EmptyState(theme.SearchIcon(), tx.Get("window.hosts.looking"), "")
 	case len(s.Hosts) == 0:
-		again := NewButton(tx.Get("window.hosts.again"), theme.ViewRefreshIcon(), func() { v.OnAgain() })
+		again := v.button(tx.Get("window.hosts.again"), theme.ViewRefreshIcon(), func() { v.OnAgain() })
 		return v.scroll(v.say("none"), byHand(v.env, "", v.program), container.NewHBox(again))
 	case s.ByHand:
-		list := NewButton(tx.Get("window.guide.list"), theme.NavigateBackIcon(), func() { v.OnByHand(false) })
+		list := v.button(tx.Get("window.guide.list"), theme.NavigateBackIcon(), func() { v.OnByHand(false) })
 		return v.scroll(byHand(v.env, "arenero hosts print other", v.program), container.NewHBox(list))
 	}
 	return v.drawChoice(s)
@@ -338,7 +341,7 @@ func (v *Guide) drawCall(s GuideShown) fyne.CanvasObject {
 	box.Add(say)
 	prompt := widget.NewLabel(tx.Get("window.guide.prompt"))
 	prompt.Wrapping, prompt.Selectable = fyne.TextWrapWord, true
-	again := NewButton(tx.Get("window.copy"), theme.ContentCopyIcon(), func() { v.OnCopy() })
+	again := v.button(tx.Get("window.copy"), theme.ContentCopyIcon(), func() { v.OnCopy() })
 	box.Add(card(ColorBrand, container.NewBorder(nil, nil, nil, container.NewCenter(again), prompt)))
 	box.Add(card(toneColor(tone), state))
 	return v.scroll(box, v.rules())
@@ -347,11 +350,20 @@ func (v *Guide) drawCall(s GuideShown) fyne.CanvasObject {
 // rules are for when sandboxes cost money.
 func (v *Guide) rules() fyne.CanvasObject {
 	tx := v.env.Texts
-	b := NewButton(tx.Get("window.guide.rules.copy"), theme.ContentCopyIcon(), func() { v.OnRules() })
+	b := v.button(tx.Get("window.guide.rules.copy"), theme.ContentCopyIcon(), func() { v.OnRules() })
 	return container.NewVBox(Muted(tx.Get("window.guide.rules")), container.NewHBox(b))
 }
 
 // scroll has objects below each other scroll, with room for the bar.
 func (v *Guide) scroll(objects ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 8, 0, 10), container.NewVBox(objects...)))
+	v.lines.Objects = objects
+	v.lines.Refresh()
+	return v.page
+}
+
+// button is one among those objects.
+func (v *Guide) button(label string, icon fyne.Resource, do func()) *Button {
+	b := NewButton(label, icon, do)
+	b.in = v.page
+	return b
 }

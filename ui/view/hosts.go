@@ -333,35 +333,8 @@ func drawFindings(env Env, box *fyne.Container, all []control.Finding) {
 }
 
 // button is one that comes into view when it gets the focus.
-func (v *Hosts) button(a Action) *revealed {
-	b := &revealed{Button: Button{widget.Button{Text: a.Label, OnTapped: a.Do}}, in: v.detail}
-	if a.Primary {
-		b.Importance = widget.HighImportance
-	}
-	b.ExtendBaseWidget(b)
+func (v *Hosts) button(a Action) *Button {
+	b := a.button()
+	b.in = v.detail
 	return b
-}
-
-// A revealed button is scrolled to when it gets the focus.
-type revealed struct {
-	Button
-	in *container.Scroll
-}
-
-// FocusGained scrolls.
-func (b *revealed) FocusGained() {
-	b.Button.FocusGained()
-	d := fyne.CurrentApp().Driver()
-	top := d.AbsolutePositionForObject(b).Y - d.AbsolutePositionForObject(b.in).Y
-	const room = 16
-	offset := b.in.Offset
-	switch bottom := top + b.Size().Height; {
-	case top < room:
-		offset.Y += top - room
-	case bottom > b.in.Size().Height-room:
-		offset.Y += bottom - b.in.Size().Height + room
-	default:
-		return
-	}
-	b.in.ScrollToOffset(offset)
 }

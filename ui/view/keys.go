@@ -2,6 +2,7 @@ package view
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 )
@@ -13,13 +14,41 @@ import (
 // A Button can be pressed by Enter too.
 type Button struct {
 	widget.Button
+	// in is what the button is scrolled in, if it is to come into view with the
+	// focus.
+	in *container.Scroll
 }
 
 // NewButton returns a button. icon may be nil.
 func NewButton(label string, icon fyne.Resource, do func()) *Button {
-	b := &Button{widget.Button{Text: label, Icon: icon, OnTapped: do}}
+	b := &Button{Button: widget.Button{Text: label, Icon: icon, OnTapped: do}}
 	b.ExtendBaseWidget(b)
 	return b
+}
+
+// FocusGained has the button come into view.
+func (b *Button) FocusGained() {
+	b.Button.FocusGained()
+	if b.in != nil {
+		reveal(b.in, b)
+	}
+}
+
+// reveal scrolls to an object.
+func reveal(s *container.Scroll, o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s).Y
+	const room = 16
+	offset := s.Offset
+	switch bottom := top + o.Size().Height; {
+	case top < room:
+		offset.Y += top - room
+	case bottom > s.Size().Height-room:
+		offset.Y += bottom - s.Size().Height + room
+	default:
+		return
+	}
+	s.ScrollToOffset(offset)
 }
 
 // TypedKey is a key that is pressed while the button has the focus.
