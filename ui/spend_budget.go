@@ -65,6 +65,9 @@ func BudgetRows(tx assets.Texts, all []sandbox.Budget, grants map[string]BudgetO
 		if b.Level == sandbox.LevelProfile && b.Owner == sandbox.ProfileLocal {
 			continue // it costs nothing
 		}
+		if b.Level == sandbox.LevelGrant && b.Owner == sandbox.GrantOwner && b.Limit == nil {
+			continue // it is what no token pays, and nothing is to be set there
+		}
 		out = append(out, budgetRow(tx, b, who, now))
 	}
 	order := []sandbox.BudgetLevel{sandbox.LevelGlobal, sandbox.LevelProfile, sandbox.LevelGrant}
@@ -200,4 +203,13 @@ func Meaning(tx assets.Texts, old, changed sandbox.Budget) string {
 		text += " " + tx.Get("spend.meaning.zero")
 	}
 	return text
+}
+
+// TypedDollars is an amount as it is typed, for [ParseDollars] to read again.
+func TypedDollars(tx assets.Texts, m sandbox.Micro) string {
+	text := m.String()
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) == 3 {
+		text += "0" // three digits could be thousands
+	}
+	return strings.Replace(text, ".", tx.Get("tray.money.point"), 1)
 }

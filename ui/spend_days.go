@@ -104,6 +104,9 @@ func ParseDays(first, last string, now time.Time) (Days, error) {
 	case to.After(from.AddDate(mostYears, 0, 0)):
 		return Days{}, ErrLong
 	}
+	if today := DaysOf(RangeToday, now); days.Until.After(today.Until) { // what is yet to come is empty
+		days.Until = today.Until
+	}
 	return days, nil
 }
 
@@ -185,14 +188,17 @@ func DayText(tx assets.Texts, t time.Time) string {
 		"day", strconv.Itoa(t.Day()), "month", tx.Get("spend.month."+strconv.Itoa(int(t.Month()))), "year", strconv.Itoa(t.Year()))
 }
 
-// MomentText is a moment for people: the time, and the day if it is not now's.
-func MomentText(t, now time.Time) string {
+// MomentText is a moment for people: the time if it is today, else the day too,
+// and in another year the day alone.
+func MomentText(tx assets.Texts, t, now time.Time) string {
 	t = t.In(now.Location())
-	y, m, d := now.Date()
-	if ty, tm, td := t.Date(); y == ty && m == tm && d == td {
-		return t.Format(time.TimeOnly)
+	switch {
+	case t.Year() != now.Year():
+		return t.Format(time.DateOnly)
+	case t.YearDay() != now.YearDay():
+		return Bucket{Days: Days{From: t}}.Mark(tx) + t.Format(" 15:04")
 	}
-	return t.Format(time.DateTime)
+	return t.Format(time.TimeOnly)
 }
 
 // String are the first and the last of the days.

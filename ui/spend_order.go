@@ -129,3 +129,6 @@ func EndText(tx assets.Texts, why sandbox.EndReason) string {
 	}
 	return tx.Get("spend.end.other")
 }
+
+// HostText is the name of an app, in a table.
+func HostText(host string) string { return printable(host) }

@@ -248,6 +248,7 @@ func TestBudgetRows(t *testing.T) {
 			{Level: sandbox.LevelGrant, Owner: "gone", Limit: micro(1_000_000), Period: sandbox.PeriodDay},
 			{Level: sandbox.LevelGrant, Owner: sandbox.GrantOwner, Spent: 77, Period: sandbox.PeriodNone},
 			{Level: sandbox.LevelProfile, Owner: "work", Limit: micro(2_000_000), Period: sandbox.PeriodMonth, Spent: 2_500_000, OverLimit: true},
+			{Level: sandbox.LevelGrant, Owner: "g2", Spent: 77, Period: sandbox.PeriodNone},
 			{Level: sandbox.LevelProfile, Owner: "local", Limit: micro(1), Period: sandbox.PeriodNone},
 		}, map[string]ui.BudgetOwner{"g1": {Name: "bot", RunsOut: noon.Add(90 * time.Minute)}, "gone": {Name: "old", Gone: true}}, noon)
 		type row struct {
@@ -265,7 +266,7 @@ func TestBudgetRows(t *testing.T) {
 				in(tx, "Token bot", "Token bot"), in(tx, "$0.50 of $1.00 a day, and $0.35 held for what runs", "0,50 US$ de 1,00 US$ al día, y 0,35 US$ retenidos por lo que está en marcha"),
 				in(tx, "$0.15 left", "Quedan 0,15 US$"), in(tx, "At this pace it runs out in 1 h 30 min", "A este ritmo se acaba en 1 h 30 min"), ui.GaugeWarn,
 			},
-			{in(tx, "Yourself", "Tú"), in(tx, "$0.000077 spent, no limit", "0,000077 US$ gastados, sin límite"), "", "", ""},
+			{in(tx, "Token g2", "Token g2"), in(tx, "$0.000077 spent, no limit", "0,000077 US$ gastados, sin límite"), "", "", ""},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the budgets are\n%q\nwant\n%q", got, want)
@@ -325,21 +326,29 @@ func TestQuoteFacts(t *testing.T) {
 			not  []string
 		}{
 			{
-				"fits", sandbox.Quote{Profile: "work", Region: "us-east-1", Template: "arn:aws:x:img", Version: "3", SizeMiB: 2048, Life: 3600, Idle: 300, Hold: 400_000, Expected: 100_000, Fits: true, Prices: "p1", Sourced: "2026-11-01"},
-				[]string{in(tx, "yes", "sí"), in(tx, "$0.40", "0,40 US$"), in(tx, "$0.10", "0,10 US$"), "1 h", "5 min", "2 GiB", "work, us-east-1", "img 3", in(tx, "p1, as of 2026-11-01", "p1, del 2026-11-01")}, nil,
+				"fits",
+				sandbox.Quote{Profile: "work", Region: "us-east-1", Template: "arn:aws:x:img", Version: "3", SizeMiB: 2048, Life: 3600, Idle: 300, Hold: 400_000, Expected: 100_000, Fits: true, Prices: "p1", Sourced: "2026-11-01"},
+				[]string{in(tx, "yes", "sí"), in(tx, "$0.40", "0,40 US$"), in(tx, "$0.10", "0,10 US$"), "1 h", "5 min", "2 GiB", "work, us-east-1", "img 3", in(tx, "p1, as of 2026-11-01", "p1, del 2026-11-01")},
+				nil,
 			},
 			{
-				"too much", sandbox.Quote{Profile: "work", Life: 7200, Hold: 400_000, Expected: 100_000, Level: "profile", Longest: 1800},
-				[]string{in(tx, "no: the profile's budget is too small", "no: el presupuesto del perfil es demasiado pequeño"), "30 min", in(tx, "never", "nunca")}, nil,
+				"too much",
+				sandbox.Quote{Profile: "work", Life: 7200, Hold: 400_000, Expected: 100_000, Level: "profile", Longest: 1800},
+				[]string{in(tx, "no: the profile's budget is too small", "no: el presupuesto del perfil es demasiado pequeño"), "30 min", in(tx, "never", "nunca")},
+				nil,
 			},
 			{"nothing fits", sandbox.Quote{Profile: "work", Life: 7200}, []string{in(tx, "no: it may not live that long", "no: no puede vivir tanto"), in(tx, "nothing", "nada")}, nil},
 			{
-				"local", sandbox.Quote{Profile: "local", Local: true, Life: 3600, Hold: 400_000, Expected: 100_000, Fits: true, Hint: "idle_short"},
-				[]string{in(tx, "nothing: it is on this computer", "nada: está en este equipo"), in(tx, "This computer", "Este equipo"), in(tx, "with so short an idle time", "con un tiempo de silencio tan corto")}, nil,
+				"local",
+				sandbox.Quote{Profile: "local", Local: true, Life: 3600, Hold: 400_000, Expected: 100_000, Fits: true, Hint: "idle_short"},
+				[]string{in(tx, "nothing: it is on this computer", "nada: está en este equipo"), in(tx, "This computer", "Este equipo"), in(tx, "with so short an idle time", "con un tiempo de silencio tan corto")},
+				nil,
 			},
 			{
-				"unpriced", sandbox.Quote{Profile: "work", Unpriced: true, Life: 3600, Fits: true},
-				[]string{in(tx, "not known: there is no price", "no se sabe: no hay precio")}, []string{in(tx, "$0.00", "0,00 US$")},
+				"unpriced",
+				sandbox.Quote{Profile: "work", Unpriced: true, Life: 3600, Fits: true},
+				[]string{in(tx, "not known: there is no price", "no se sabe: no hay precio")},
+				[]string{in(tx, "$0.00", "0,00 US$")},
 			},
 		} {
 			all := ui.QuoteFacts(tx, tt.q)
