@@ -55,8 +55,8 @@ func (cs *LiveCalls) Add(n control.CallNews) *LiveCall {
 			cs.drop()
 		}
 	}
-	if n.Kind != "" { // the first of a call, again after an engine has come back
-		c.Host, c.Kind, c.Text, c.StartedAt = n.Host, n.Kind, n.Text, n.StartedAt
+	if n.Kind != "" { // the first of a call: it is told anew after an engine has come back
+		*c = LiveCall{ID: n.ID, Host: n.Host, Kind: n.Kind, Text: n.Text, StartedAt: n.StartedAt}
 	}
 	c.Cut = c.Cut || n.Cut
 	c.say(n.Data, n.Stream == string(sandbox.Stderr))
@@ -322,4 +322,36 @@ func CallTook(tx assets.Texts, c *LiveCall, now time.Time) string {
 		return tx.Get("sandboxes.seconds", "s", tenths)
 	}
 	return tx.Get("sandboxes.seconds", "s", strconv.Itoa(int(d/time.Second)))
+}
+
+// CallBody is what runs, as it was written.
+func CallBody(c *LiveCall) string {
+	var out []string
+	for line := range strings.Lines(plain(strings.TrimRight(c.Text, "\n"))) {
+		out = append(out, Visible(strings.TrimRight(line, "\r\n")))
+	}
+	return strings.Join(out, "\n")
+}
+
+// CallLine is who made a call, when, and how it went.
+func CallLine(tx assets.Texts, c *LiveCall, now time.Time) string {
+	word, _ := CallWord(tx, c)
+	parts := []string{word, CallTook(tx, c, now), Stamp(c.StartedAt, now), printable(c.Host)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// CallNote is what there is to say about the output of a call beside it, or
+// instead.
+func CallNote(tx assets.Texts, c *LiveCall, explain func(error) string) string {
+	switch {
+	case c.Failed != nil:
+		return explain(c.Failed)
+	case c.Cut:
+		return tx.Get("sandboxes.call.cut")
+	case len(c.Said) == 0 && c.Runs():
+		return tx.Get("sandboxes.call.quiet")
+	case len(c.Said) == 0:
+		return tx.Get("sandboxes.call.nothing")
+	}
+	return ""
 }

@@ -175,7 +175,7 @@ func (s Sandboxes) Facts(tx assets.Texts, b sandbox.Sandbox, now time.Time) (out
 		if m.Left > 0 {
 			value = tx.Get("sandboxes.in", "span", m.Text)
 		}
-		if b.State == sandbox.Running && b.Idle > 0 {
+		if b.State == sandbox.Running && b.Running == 0 && b.Idle > 0 {
 			value += tx.Get("sandboxes.idle", "span", spanTo(tx, b.Idle))
 		}
 		put(SandboxFact{About: "sleep", Value: value, Tone: warnOnly(m.Tone)})

@@ -93,6 +93,8 @@ func (t *Table) Object() fyne.CanvasObject { return t.object }
 
 // Show draws rows in place of what was there.
 func (t *Table) Show(rows []Row) {
+	t.body.look(rows)
+	t.body.measure()
 	height := t.body.height
 	top, anchor, off := t.scroll.Offset.Y, "", float32(0)
 	if i := int(top / height); top > 0 && i < len(t.rows) {
@@ -112,7 +114,6 @@ func (t *Table) Show(rows []Row) {
 		t.at = i
 	}
 	if grown {
-		t.body.measure()
 		t.scroll.Refresh() // asks for the size of all rows again
 	}
 	switch i, ok := t.index[anchor]; {

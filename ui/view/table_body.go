@@ -17,6 +17,7 @@ type tableBody struct {
 	widget.BaseWidget
 	t       *Table
 	height  float32 // of a row
+	bars    bool    // there has been one
 	focused bool
 	pointer int // row under the pointer, or -1
 	lines   []*tableLine
@@ -32,17 +33,28 @@ func newTableBody(t *Table) *tableBody {
 	return b
 }
 
+// measure finds how high rows are: as high as a bar, once there has been one.
 func (b *tableBody) measure() {
 	text := fyne.MeasureText("Mg", sizeOfText(&b.BaseWidget), fyne.TextStyle{}).Height
-	b.height = text + 2*rowPad
-	for _, c := range b.t.rows {
-		for _, cell := range c.Cells {
-			if cell.Bar != nil {
-				b.height = text + barGap + barHeight + 2*rowPad - 2
-				return
-			}
+	height := text + 2*rowPad
+	if b.bars {
+		height = text + barGap + barHeight + 2*rowPad - 2
+	}
+	if height != b.height {
+		b.height = height
+		for _, l := range b.lines {
+			l.stale = true
 		}
-		return // all rows have the same kinds of cells
+	}
+}
+
+// look looks for bars among rows.
+func (b *tableBody) look(rows []Row) {
+	for _, r := range rows {
+		if b.bars {
+			return
+		}
+		b.bars = slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Bar != nil })
 	}
 }
 

@@ -1,0 +1,145 @@
+package view
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"github.com/arenero/arenero/ui"
+)
+
+// A CallsView lists what ran in a sandbox, and shows what one call says.
+type CallsView struct {
+	// OnStart leads to the texts of how to run something; it may be nil.
+	env    Env
+	calls  *ui.LiveCalls
+	chosen string // by the user; "" is the newest
+	seen   string
+
+	object *fyne.Container
+	table  *Table
+	out    *outputView
+	what   *widget.Label
+	how    *widget.Label
+	copy   *Button
+	note   *widget.Label
+	pane   *fyne.Container
+	none   *fyne.Container
+	banner *localBanner
+}
+
+func newCallsView(env Env) *CallsView {
+	v := &CallsView{env: env, banner: newLocalBanner(), out: newOutputView()}
+	say := func(key string) string { return env.Texts.Get("sandboxes." + key) }
+	v.table = NewTable(env, []Column{
+		{Title: say("call.column.what"), Width: 90, Grow: true}, {Title: say("call.column.how"), Width: 92}, {Title: say("call.column.took"), Width: 56, Right: true},
+	})
+	v.table.OnSelect = func(id string) {
+		v.chosen = id
+		v.Show(v.calls, env.Now())
+	}
+	v.what = widget.NewLabelWithStyle("", fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
+	v.what.Selectable = true
+	v.what.Wrapping = fyne.TextWrapBreak
+	v.how = Muted("")
+	v.how.Wrapping = fyne.TextWrapOff
+	v.how.Truncation = fyne.TextTruncateEllipsis
+	v.note = Muted("")
+	v.note.Hide()
+	v.copy = NewButton(say("call.copy"), theme.ContentCopyIcon(), func() {
+		if c := v.calls.Get(v.seen); c != nil {
+			env.Copy(c.Whole())
+		}
+	})
+	v.copy.Importance = widget.LowImportance
+	back := canvas.NewRectangle(theme.Color(ColorCard))
+	what := container.NewVScroll(v.what)
+	what.SetMinSize(fyne.NewSize(60, 30))
+	v.how.SizeName, v.note.SizeName = theme.SizeNameCaptionText, theme.SizeNameCaptionText
+	text := container.New(layout.NewCustomPaddedVBoxLayout(-12), what, v.how, v.note)
+	head := container.NewBorder(nil, nil, nil, container.NewVBox(v.copy), text)
+	v.pane = container.NewStack(back, container.NewBorder(head, nil, nil, nil, v.out.scroll))
+	v.none = container.NewStack()
+	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, container.New(besides{}, v.table.Object(), v.pane)))
+	v.banner.around = v.object
+	v.Explain("")
+	return v
+}
+
+// Banner is the line for what went wrong.
+func (v *CallsView) Banner() LocalBanner { return v.banner }
+
+// Explain says why there is nothing to see; "" is that nothing has run.
+func (v *CallsView) Explain(text string) {
+	if text == "" {
+		text = v.env.Texts.Get("sandboxes.calls.none")
+	}
+	v.none.Objects = []fyne.CanvasObject{EmptyState(nil, text, "")}
+	v.none.Refresh()
+}
+
+// Show draws calls, which are those of another sandbox if they are not the same
+// ones as before.
+func (v *CallsView) Show(calls *ui.LiveCalls, now time.Time) {
+	other := calls != v.calls
+	if other {
+		v.chosen, v.seen = "", ""
+	}
+	v.calls = calls
+	var all []*ui.LiveCall
+	if calls != nil {
+		all = calls.Newest()
+	}
+	visible(v.none, len(all) == 0)
+	visible(v.none2(), len(all) > 0)
+	if len(all) == 0 {
+		return
+	}
+	rows := make([]Row, len(all))
+	for i, c := range all {
+		word, tone := ui.CallWord(v.env.Texts, c)
+		how := Cell{Text: word, Color: toneColor(tone)}
+		if c.Runs() {
+			how.Icon = theme.MediaFastForwardIcon()
+		}
+		rows[i] = Row{ID: c.ID, Cells: []Cell{{Text: ui.CallTitle(c), Mono: true}, how, {Text: ui.CallTook(v.env.Texts, c, now), Color: ColorMuted}}}
+	}
+	v.table.Show(rows)
+	c := calls.Get(v.chosen)
+	if c == nil {
+		c = all[0]
+	}
+	if v.table.Selected() != c.ID {
+		v.table.Select(c.ID)
+	}
+	v.showCall(c, now)
+}
+
+// none2 is what is seen when there are calls.
+func (v *CallsView) none2() fyne.CanvasObject {
+	return v.object.Objects[0].(*fyne.Container).Objects[1]
+}
+
+func (v *CallsView) showCall(c *ui.LiveCall, now time.Time) {
+	other := c.ID != v.seen
+	v.seen = c.ID
+	set(v.what, ui.CallBody(c))
+	set(v.how, ui.CallLine(v.env.Texts, c, now))
+	note := ui.CallNote(v.env.Texts, c, v.env.Explain)
+	set(v.note, note)
+	visible(v.note, note != "")
+	enabled(v.copy, len(c.Said) > 0)
+	v.out.show(c.Lines(), other)
+}
+
+// set changes the text of a label, if it is another one.
+func set(l *widget.Label, text string) {
+	if l.Text != text {
+		l.SetText(text)
+	}
+}

@@ -1,0 +1,228 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/start"
+	"github.com/arenero/arenero/ui/view"
+)
+
+// sandboxes is the page of them.
+type sandboxes struct {
+	c     *core
+	ctx   context.Context // done when the page is left
+	view  *view.Sandboxes
+	shown ui.Sandboxes
+	row   string // that is selected
+	led   string // id of one that is to be selected when it comes
+	box   *boxDetail
+	// terminal opens one with our command line in it.
+	terminal func(args ...string) error
+	choose   func(env view.Env, name string, got func(path string)) // where to save a file
+	pick     func(env view.Env, got func(path string))              // a file to bring in
+}
+
+func newSandboxes(c *core) page {
+	p := &sandboxes{
+		c: c, ctx: context.Background(), shown: ui.Sandboxes{By: ui.SandboxAge, Doing: map[string]ui.Verb{}},
+		terminal: openTerminal, choose: chooseFile, pick: pickFile,
+	}
+	p.box = newBoxDetail(p)
+	return p
+}
+
+func (p *sandboxes) name() string        { return ui.PageSandboxes }
+func (p *sandboxes) icon() fyne.Resource { return theme.ListIcon() }
+
+// open makes the view.
+func (p *sandboxes) open() fyne.CanvasObject {
+	v := view.NewSandboxes(p.c.env)
+	v.OnFilter = func(text string) {
+		p.shown.Filter = text
+		p.render()
+	}
+	v.OnSort = func(by ui.SandboxColumn, descending bool) {
+		p.shown.By, p.shown.Descending = by, descending
+		p.render()
+	}
+	v.OnSelect = func(row string) {
+		p.row = row
+		p.box.follow()
+	}
+	v.OnPart = func(string) { p.box.follow() }
+	v.OnDo, v.OnAll = p.do, p.all
+	v.OnNew = p.fresh
+	v.OnConnect = func() { p.c.goTo("hosts", "") }
+	p.view = v
+	p.box.open()
+	p.render()
+	return v.Object()
+}
+
+// show takes in what there is, and forgets what was asked of what has come to it.
+func (p *sandboxes) show(s sandbox.Snapshot) {
+	p.shown.Snapshot, p.shown.Lost = s, false
+	p.render()
+}
+
+// lose shows what there was when the engine was there last.
+func (p *sandboxes) lose() {
+	p.shown.Lost = true
+	p.render()
+}
+
+// enter begins to follow what is selected.
+func (p *sandboxes) enter(ctx context.Context) {
+	p.ctx = ctx
+	p.shown.Lost = false
+	p.box.left()
+	p.render()
+}
+
+func (p *sandboxes) tick(time.Time) { p.render() }
+
+// place selects the sandbox with an id.
+func (p *sandboxes) place(subject string) {
+	p.led = subject
+	p.shown.Filter = ""
+	p.render()
+}
+
+// render draws what there is now, and follows what is selected.
+func (p *sandboxes) render() {
+	if p.view == nil {
+		return
+	}
+	for _, b := range p.shown.Snapshot.Sandboxes {
+		if p.led != "" && (b.ID == p.led || b.Key == p.led) {
+			p.row, p.led = ui.SandboxKey(b), ""
+			p.view.Select(p.row)
+		}
+	}
+	p.view.Show(p.shown, p.c.env.Now())
+	if row, _ := p.view.Selected(); row == "" && len(p.shown.Snapshot.Sandboxes) > 0 && p.row == "" {
+		rows := p.shown.Rows(p.c.env.Texts, p.c.env.Now())
+		if len(rows) > 0 { // somebody who comes here wants to see one
+			p.row = rows[0].ID
+			p.view.Select(p.row)
+		}
+	}
+	p.box.follow()
+	p.box.draw()
+}
+
+// find is the sandbox with an id.
+func (p *sandboxes) find(id string) sandbox.Sandbox {
+	for _, b := range p.shown.Snapshot.Sandboxes {
+		if b.ID == id {
+			return b
+		}
+	}
+	return sandbox.Sandbox{ID: id}
+}
+
+// do does something to the sandbox with an id.
+func (p *sandboxes) do(verb ui.Verb, id string) {
+	b, client := p.find(id), p.c.client
+	switch verb {
+	case ui.Copy:
+		p.c.env.Copy(id)
+	case ui.Terminal:
+		if err := p.terminal("shell", id); err != nil {
+			if errors.Is(err, start.ErrNoTerminal) {
+				err = errors.New(p.c.env.Texts.Get("tray.no-terminal", "command", "arenero shell "+id))
+			}
+			p.failed(b, verb, err)
+		}
+	case ui.Kill:
+		p.view.Confirm(1, ui.Name(b), func() {
+			p.ask(verb, []sandbox.Sandbox{b}, func(ctx context.Context, id string) error { return client.Terminate(ctx, id, "") })
+		})
+	case ui.Suspend:
+		p.ask(verb, []sandbox.Sandbox{b}, p.suspend)
+	case ui.Resume:
+		p.ask(verb, []sandbox.Sandbox{b}, func(ctx context.Context, id string) error {
+			_, err := client.Resume(ctx, id)
+			return err
+		})
+	case ui.Extend:
+		later := ui.LaterEnd(b)
+		p.ask(verb, []sandbox.Sandbox{b}, func(ctx context.Context, id string) error {
+			_, err := client.ScheduleRemoval(ctx, id, later)
+			return err
+		})
+	}
+}
+
+func (p *sandboxes) suspend(ctx context.Context, id string) error {
+	_, err := p.c.client.Suspend(ctx, id)
+	return err
+}
+
+// all does something to all sandboxes.
+func (p *sandboxes) all(verb ui.Verb) {
+	some := func(ids []string) (out []sandbox.Sandbox) {
+		for _, id := range ids {
+			out = append(out, p.find(id))
+		}
+		return out
+	}
+	if verb == ui.SuspendAll {
+		p.ask(ui.Suspend, some(p.shown.ToSuspend()), p.suspend)
+		return
+	}
+	boxes := some(p.shown.ToKill())
+	name := ""
+	if len(boxes) == 1 {
+		name = ui.Name(boxes[0])
+	}
+	p.view.Confirm(len(boxes), name, func() {
+		p.ask(ui.Kill, boxes, func(ctx context.Context, id string) error { return p.c.client.Terminate(ctx, id, "") })
+	})
+}
+
+// ask asks the engine for something about sandboxes, which look as if it were on
+// its way at once. It goes on when the page is left.
+func (p *sandboxes) ask(verb ui.Verb, boxes []sandbox.Sandbox, do func(ctx context.Context, id string) error) {
+	p.view.Banner().Clear()
+	for _, b := range boxes {
+		if p.shown.Doing[b.ID] != "" {
+			continue
+		}
+		p.shown.Doing[b.ID] = verb
+		fetch(context.Background(), func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, b.ID) }, func(_ struct{}, err error) {
+			delete(p.shown.Doing, b.ID)
+			if err != nil && sandbox.CodeOf(err) != sandbox.Gone { // what has ended by itself is where it was to be
+				p.failed(b, verb, err)
+			}
+			p.render()
+		})
+	}
+	p.render()
+}
+
+// failed tells at the head of the page what could not be done, and why.
+func (p *sandboxes) failed(b sandbox.Sandbox, verb ui.Verb, err error) {
+	tx := p.c.env.Texts
+	action := map[ui.Verb]string{
+		ui.Suspend: "tray.suspend", ui.Resume: "tray.resume", ui.Terminal: "tray.terminal", ui.Extend: "sandboxes.extend", ui.Kill: "tray.kill",
+	}[verb]
+	p.view.Banner().Error(tx.Get("sandboxes.failed", "action", tx.Get(action), "sandbox", ui.Name(b), "why", p.c.env.Explain(err)), p.view.Banner().Clear, tx.Get("sandboxes.dismiss"))
+}
+
+// openTerminal opens a terminal with our command line in it.
+func openTerminal(args ...string) error {
+	program, err := control.Beside("arenero")
+	if err != nil {
+		return err
+	}
+	return start.Terminal(append([]string{program}, args...))
+}
