@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 )
@@ -54,7 +55,7 @@ func (t ProfileTest) Pairs(tx assets.Texts, now time.Time) (out []Pair) {
 // ours: a window names its buttons where a command line names commands.
 var whys = []string{
 	"not_signed_in", "expired", "revoked", "needs_mfa", "no_keys", "keys_refused", "wrong_code",
-	"no_profile", "exists", "offline", "stranger", "untrusted", "busy", "stale", "loop", "used", "moved", "not_moved", "changed", "not_a_vault", "region",
+	"no_profile", "exists", "offline", "stranger", "untrusted", "busy", "stale", "loop", "used", "live", "moved", "not_moved", "changed", "not_a_vault", "region",
 }
 
 // ProfileTrouble is what kept something about a profile from being done, and
@@ -71,14 +72,24 @@ func ProfileTrouble(tx assets.Texts, profile string, e *sandbox.Error) string {
 	if !slices.Contains(whys, why) {
 		return ""
 	}
-	return tx.Get("window.profiles.why."+why, "profile", cmp.Or(detail(e, "profile"), Visible(profile)), "users", detail(e, "users"), "file", detail(e, "file"), "host", cmp.Or(detail(e, "host"), "AWS"))
+	return tx.Get("window.profiles.why."+why, "profile", cmp.Or(detail(e, "profile"), Visible(profile)), "users", detail(e, "users"), "file", detail(e, "file"), "sandboxes", detail(e, "sandboxes"), "host", cmp.Or(detail(e, "host"), "AWS"))
 }
 
 func detail(e *sandbox.Error, name string) string {
-	if v, ok := e.Details[name]; ok && v != nil {
+	switch v := e.Details[name].(type) {
+	case nil:
+		return ""
+	case []any: // names, by now on the wire
+		var all []string
+		for _, one := range v {
+			all = append(all, fmt.Sprint(one))
+		}
+		return Visible(strings.Join(all, ", "))
+	case []string:
+		return Visible(strings.Join(v, ", "))
+	default:
 		return Visible(fmt.Sprint(v))
 	}
-	return ""
 }
 
 // Why is the reason among the details of an error, for what a window offers to
@@ -190,23 +201,18 @@ func MovedText(tx assets.Texts, answer []byte, back bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// NeedsProfile are the names of the sandboxes that live where a profile says.
-func NeedsProfile(s sandbox.Snapshot, profile string) []string {
-	var out []string
-	for _, b := range Ours(s.Sandboxes) {
-		if b.Profile == profile && b.State.Alive() {
-			out = append(out, Name(b))
-		}
+// ImportText is what the engine says of a profile of the files, for which a window
+// may have words of its own.
+func ImportText(tx assets.Texts, t control.Text) string {
+	if t.Key == "profiles.import.long-lived" { // of a part that windows do without
+		return tx.Get("window.profiles.import.long-lived")
 	}
-	return out
+	return InLanguage(tx, Told(tx, t))
 }
 
 // DropText is the question before a profile is forgotten.
-func DropText(tx assets.Texts, profile string, live []string, isDefault bool) string {
+func DropText(tx assets.Texts, profile string, isDefault bool) string {
 	lines := []string{tx.Get("window.profiles.drop.text", "profile", profile)}
-	if len(live) > 0 {
-		lines = append(lines, tx.Get("window.profiles.drop.live", "sandboxes", strings.Join(live, ", ")))
-	}
 	if isDefault {
 		lines = append(lines, tx.Get("window.profiles.drop.default"))
 	}

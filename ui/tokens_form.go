@@ -128,7 +128,7 @@ func (f TokenForm) Check(tx assets.Texts, taken []string, now time.Time) map[str
 	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		wrong(TokenName, "characters")
 	case strings.HasPrefix(name, "-") || slices.ContainsFunc(reservedTokens, func(w string) bool { return strings.EqualFold(w, name) }):
-		wrong(TokenName, "name.reservedTokens")
+		wrong(TokenName, "name.reserved")
 	case slices.Contains(taken, name):
 		wrong(TokenName, "name.taken")
 	}

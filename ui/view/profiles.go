@@ -78,11 +78,11 @@ type Profiles struct {
 func NewProfiles(env Env) *Profiles {
 	v := &Profiles{env: env, banner: NewBanner(), keychain: NewBanner(), selected: sandbox.ProfileLocal}
 	v.table = NewTable(env, []Column{
-		{Title: v.say("col.name"), Width: 160, Grow: true},
-		{Title: v.say("col.state"), Width: 140},
-		{Title: v.say("col.kind"), Width: 150},
-		{Title: v.say("col.region"), Width: 84},
-		{Title: v.say("col.image"), Width: 100, Grow: true},
+		{Title: v.say("window.profiles.col.name"), Width: 160, Grow: true},
+		{Title: v.say("window.profiles.col.state"), Width: 140},
+		{Title: v.say("window.profiles.col.kind"), Width: 150},
+		{Title: v.say("window.profiles.col.region"), Width: 84},
+		{Title: v.say("window.profiles.col.image"), Width: 100, Grow: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -95,9 +95,9 @@ func NewProfiles(env Env) *Profiles {
 	}
 	v.box = container.NewVBox()
 	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 8, 12), v.box))
-	add := NewButton(v.say("add"), theme.ContentAddIcon(), func() { v.Add() })
+	add := NewButton(v.say("window.profiles.add"), theme.ContentAddIcon(), func() { v.Add() })
 	add.Importance = widget.HighImportance
-	take := NewButton(v.say("import"), theme.DownloadIcon(), func() { v.OnImport() })
+	take := NewButton(v.say("window.profiles.import"), theme.DownloadIcon(), func() { v.OnImport() })
 	bar := container.New(flow{}, add, take)
 	body := container.New(under{func() int { return len(v.shown.Profiles) }, 32}, v.table.Object(), v.detail)
 	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), v.keychain.Object(), bar), nil, nil, nil, body)
@@ -105,7 +105,7 @@ func NewProfiles(env Env) *Profiles {
 }
 
 func (v *Profiles) say(key string, args ...string) string {
-	return v.env.Texts.Get("window.profiles."+key, args...)
+	return v.env.Texts.Get(key, args...)
 }
 
 // Object is what goes into a window.
@@ -132,7 +132,7 @@ func (v *Profiles) Show(s ProfilesShown) {
 	for _, p := range s.Profiles {
 		name, state := ui.Visible(p.Name), Cell{}
 		if p.Default {
-			name = v.say("default", "profile", name)
+			name = v.say("window.profiles.default", "profile", name)
 		}
 		text, tone := v.state(p)
 		state = Cell{Text: text, Color: toneColor(tone)}
@@ -155,7 +155,7 @@ func (v *Profiles) Show(s ProfilesShown) {
 
 func (v *Profiles) state(p ProfileItem) (string, ui.Tone) {
 	if p.Kind == sandbox.ProfileLocal && p.Reach == nil {
-		return v.say("reach.local"), ui.ToneGood
+		return v.say("window.profiles.reach.local"), ui.ToneGood
 	}
 	return ui.ProfileReach(v.env.Texts, p.Reach)
 }
@@ -183,10 +183,10 @@ func (v *Profiles) names(but string) []string {
 // not what was said before.
 func (v *Profiles) drawKeychain() (changed bool) {
 	text, do := v.shown.Keychain.Told(v.env.Texts)
-	key := "keychain.do." + do
+	key := "window.profiles.keychain.do." + do
 	again := func() { v.Pass(do) }
 	if do == "" {
-		key, again = "keychain.again", func() { v.OnAgain() }
+		key, again = "window.profiles.keychain.again", func() { v.OnAgain() }
 	}
 	if text == v.keychain.Text() {
 		return false
@@ -240,16 +240,16 @@ func (v *Profiles) drawDetail(top bool) {
 	v.drawn = about
 	out := head
 	if p.Kind == sandbox.ProfileLocal && len(v.shown.Profiles) == 1 && v.shown.Read {
-		out = append(out, Muted(v.say("empty.text")))
+		out = append(out, Muted(v.say("window.profiles.empty.text")))
 	}
 	out = append(out, Muted(ui.KindHint(v.env.Texts, p.Kind)))
 	switch {
 	case tested.Busy:
-		out = append(out, marked(theme.SearchIcon(), ColorMuted, v.say("test.busy"), ""))
+		out = append(out, marked(theme.SearchIcon(), ColorMuted, v.say("window.profiles.test.busy"), ""))
 	case tested.Wrong != "":
 		out = append(out, marked(theme.ErrorIcon(), ColorBad, tested.Wrong, ""))
 	case tested.Found.Profile != "":
-		out = append(out, marked(theme.ConfirmIcon(), ColorGood, v.say("test.good"), ""))
+		out = append(out, marked(theme.ConfirmIcon(), ColorGood, v.say("window.profiles.test.good"), ""))
 		for _, f := range found {
 			pairs = append(pairs, [2]string{f.Name, f.Value})
 		}
@@ -278,21 +278,21 @@ func (v *Profiles) facts(p ProfileItem, now time.Time) []ui.Pair {
 		}
 		return ui.Visible(value)
 	}
-	out := []ui.Pair{{Name: v.say("fact.kind"), Value: ui.KindTitle(v.env.Texts, p.Kind)}}
+	out := []ui.Pair{{Name: v.say("window.profiles.fact.kind"), Value: ui.KindTitle(v.env.Texts, p.Kind)}}
 	if who := ui.ProfileWhose(p.Values); who != "" {
-		out = append(out, ui.Pair{Name: v.say("fact.who"), Value: ui.Visible(who)})
+		out = append(out, ui.Pair{Name: v.say("window.profiles.fact.who"), Value: ui.Visible(who)})
 	}
 	out = append(out,
-		ui.Pair{Name: v.say("fact.region"), Value: orElse(p.Values[ui.FieldRegion], "fact.region.none")},
-		ui.Pair{Name: v.say("fact.template"), Value: orElse(p.Values[ui.FieldTemplate], "fact.template.none")},
+		ui.Pair{Name: v.say("window.profiles.fact.region"), Value: orElse(p.Values[ui.FieldRegion], "window.profiles.fact.region.none")},
+		ui.Pair{Name: v.say("window.profiles.fact.template"), Value: orElse(p.Values[ui.FieldTemplate], "window.profiles.fact.template.none")},
 	)
 	if at := p.Values[ui.FieldEndpoint]; at != "" {
-		out = append(out, ui.Pair{Name: v.say("fact.endpoint"), Value: ui.Visible(at)})
+		out = append(out, ui.Pair{Name: v.say("window.profiles.fact.endpoint"), Value: ui.Visible(at)})
 	}
 	if p.Reach != nil {
 		text, _ := v.state(p)
 		span, _ := ui.Age(v.env.Texts, p.Reach.At, now)
-		out = append(out, ui.Pair{Name: v.say("fact.state"), Value: text + " · " + v.say("fact.asked", "span", span)})
+		out = append(out, ui.Pair{Name: v.say("window.profiles.fact.state"), Value: text + " · " + v.say("window.profiles.fact.asked", "span", span)})
 	}
 	return out
 }
@@ -304,7 +304,7 @@ func (v *Profiles) actions(p ProfileItem, tested ProfileTested) []fyne.CanvasObj
 		if primary {
 			b.Importance = widget.HighImportance
 		}
-		if key == "test" && tested.Busy {
+		if key == "window.profiles.test" && tested.Busy {
 			b.Disable()
 		}
 		out = append(out, b)
@@ -314,30 +314,30 @@ func (v *Profiles) actions(p ProfileItem, tested ProfileTested) []fyne.CanvasObj
 	wantsKey := p.Reach != nil && ui.WantsKey(p.Reach.Error)
 	if !local {
 		if ui.SignsIn(p.Kind) {
-			add("sign-in", func() { v.OnLogin(p.Name) }, signIn && !wantsKey)
+			add("window.profiles.sign-in", func() { v.OnLogin(p.Name) }, signIn && !wantsKey)
 		}
-		add("test", func() { v.OnTest(p.Name) }, !signIn)
-		add("edit", func() { v.edit(p) }, false)
+		add("window.profiles.test", func() { v.OnTest(p.Name) }, !signIn)
+		add("window.profiles.edit", func() { v.edit(p) }, false)
 	}
 	if p.Kind == ui.KindKeys {
-		add("key", func() { v.Key(p.Name) }, wantsKey)
+		add("window.profiles.key", func() { v.Key(p.Name) }, wantsKey)
 	}
 	if !p.Default {
-		add("make-default", func() { v.OnDefault(p.Name) }, false)
+		add("window.profiles.make-default", func() { v.OnDefault(p.Name) }, false)
 	}
 	if local {
 		return out
 	}
 	if ui.SignsIn(p.Kind) {
-		add("sign-out", func() {
-			Confirm(v.env, v.say("sign-out"), v.say("sign-out.text", "profile", p.Name), v.say("sign-out"), false, func() { v.OnLogout(p.Name) })
+		add("window.profiles.sign-out", func() {
+			Confirm(v.env, v.say("window.profiles.sign-out"), v.say("window.profiles.sign-out.text", "profile", p.Name), v.say("window.profiles.sign-out"), false, func() { v.OnLogout(p.Name) })
 		}, false)
 	}
 	if p.Moved {
-		add("back", func() {
-			Confirm(v.env, v.say("back"), v.say("back.text", "profile", p.Name), v.say("back"), false, func() { v.OnBack(p.Name) })
+		add("window.profiles.back", func() {
+			Confirm(v.env, v.say("window.profiles.back"), v.say("window.profiles.back.text", "profile", p.Name), v.say("window.profiles.back"), false, func() { v.OnBack(p.Name) })
 		}, false)
 	}
-	add("drop", func() { v.OnDrop(p.Name) }, false)
+	add("window.profiles.drop", func() { v.OnDrop(p.Name) }, false)
 	return out
 }

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"cmp"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
@@ -51,7 +49,7 @@ func (f *profileForm) lay(known map[string]string) {
 		}
 		title := ui.FieldTitle(tx, field.Name)
 		if !field.Need && !field.More {
-			title = f.v.say("optional", "field", title)
+			title = f.v.say("window.profiles.optional", "field", title)
 		}
 		switch value := known[field.Name]; field.Input {
 		case ui.InputChoice:
@@ -68,7 +66,7 @@ func (f *profileForm) lay(known map[string]string) {
 	}
 	f.changed = func() { f.problems(f.wrong(), false) }
 	if len(more.Objects) > 0 {
-		item := widget.NewAccordionItem(f.v.say("more"), more)
+		item := widget.NewAccordionItem(f.v.say("window.profiles.more"), more)
 		item.Open = opened
 		f.box.Add(widget.NewAccordion(item))
 	}
@@ -135,12 +133,12 @@ func (v *Profiles) Add() {
 	for _, k := range ui.ProfileKinds() {
 		kinds = append(kinds, option{k, ui.KindTitle(tx, k)})
 	}
-	pick := head.choice(head.box, "kind", v.say("add.kind"), ui.ProfileKinds()[0], kinds)
+	pick := head.choice(head.box, "kind", v.say("window.profiles.add.kind"), ui.ProfileKinds()[0], kinds)
 	head.changed = func() { show(pick.value()) }
 	show(pick.value())
-	byDefault := widget.NewCheck(v.say("add.default"), nil)
+	byDefault := widget.NewCheck(v.say("window.profiles.add.default"), nil)
 	content := scrolled(container.NewVBox(head.box, hint, place, byDefault), 220)
-	t := newTask(v.env, v.say("add.title"), v.say("add.verb"), false, content, func(done func(string)) {
+	t := newTask(v.env, v.say("window.profiles.add.title"), v.say("window.profiles.add.verb"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
 			return
@@ -157,7 +155,7 @@ func (v *Profiles) Add() {
 func (v *Profiles) edit(p ProfileItem) {
 	f := v.newProfileForm(p.Kind, &p, p.Values)
 	content := scrolled(container.NewVBox(Muted(ui.KindHint(v.env.Texts, p.Kind)), f.root), 220)
-	t := newTask(v.env, v.say("edit.title", "profile", ui.Visible(p.Name)), v.say("save"), false, content, func(done func(string)) {
+	t := newTask(v.env, v.say("window.profiles.edit.title", "profile", ui.Visible(p.Name)), v.say("window.profiles.save"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
 			return
@@ -172,8 +170,8 @@ func (v *Profiles) edit(p ProfileItem) {
 func (v *Profiles) Key(name string) {
 	f := &profileForm{form: newForm(v.env), v: v, fields: ui.KeyFields()}
 	f.lay(nil)
-	content := container.NewVBox(Muted(v.say("key.text")), f.root)
-	t := newTask(v.env, v.say("key.title", "profile", ui.Visible(name)), v.say("save"), false, content, func(done func(string)) {
+	content := container.NewVBox(Muted(v.say("window.profiles.key.text")), f.root)
+	t := newTask(v.env, v.say("window.profiles.key.title", "profile", ui.Visible(name)), v.say("window.profiles.save"), false, content, func(done func(string)) {
 		if !f.ready() {
 			done(stay)
 			return
@@ -188,14 +186,14 @@ func (v *Profiles) Key(name string) {
 func (v *Profiles) Pass(do string) {
 	fresh := do != ui.KeychainUnlock
 	f := newForm(v.env)
-	suffix, verb := "", "pass.open"
+	text, title, verb := "window.profiles.pass.text", "window.profiles.pass.title", "window.profiles.pass.open"
 	if fresh {
-		suffix, verb = ".new", "pass.make"
+		text, title, verb = "window.profiles.pass.text.new", "window.profiles.pass.title.new", "window.profiles.pass.make"
 	}
-	pass := f.text(f.box, "pass", v.say("pass.field"), "", "", true)
+	pass := f.text(f.box, "pass", v.say("window.profiles.pass.field"), "", "", true)
 	last := pass
 	if fresh {
-		last = f.text(f.box, "again", v.say("pass.again"), "", "", true)
+		last = f.text(f.box, "again", v.say("window.profiles.pass.again"), "", "", true)
 	}
 	wrong := func() map[string]string {
 		again := ""
@@ -208,16 +206,16 @@ func (v *Profiles) Pass(do string) {
 		return nil
 	}
 	f.changed = func() { f.problems(wrong(), false) }
-	content := container.NewVBox(Muted(v.say("pass.text"+suffix)), f.box)
-	t := newTask(v.env, v.say("pass.title"+suffix), v.say(verb), false, content, func(done func(string)) {
+	content := container.NewVBox(Muted(v.say(text)), f.box)
+	t := newTask(v.env, v.say(title), v.say(verb), false, content, func(done func(string)) {
 		if bad := wrong(); f.problems(bad, true) {
 			f.mend(bad)
 			done(stay)
 			return
 		}
-		text := sandbox.Secret(f.take("pass"))
+		typed := sandbox.Secret(f.take("pass"))
 		f.forget()
-		v.OnPass(cmp.Or(do, ui.KeychainUnlock), text, func(problem string) {
+		v.OnPass(do, typed, func(problem string) {
 			done(problem)
 			if problem != "" {
 				f.begin()

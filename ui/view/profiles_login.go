@@ -33,16 +33,16 @@ type Login struct {
 // NewLogin shows the dialog. canceled is called when the user ends it.
 func NewLogin(env Env, profile string, canceled func()) *Login {
 	l := &Login{env: env, name: profile, place: container.NewVBox()}
-	l.dialog = NewDialog(env, l.say("login.title", "profile", ui.Visible(profile)), l.place, env.Texts.Get("window.cancel"), func() {
+	l.dialog = NewDialog(env, l.say("window.profiles.login.title", "profile", ui.Visible(profile)), l.place, env.Texts.Get("window.cancel"), func() {
 		l.forget()
 		canceled()
 	})
-	l.Wait("login.wait")
+	l.Wait("window.profiles.login.wait")
 	return l
 }
 
 func (l *Login) say(key string, args ...string) string {
-	return l.env.Texts.Get("window.profiles."+key, args...)
+	return l.env.Texts.Get(key, args...)
 }
 
 // Close ends the dialog.
@@ -64,7 +64,7 @@ func (l *Login) show(objects ...fyne.CanvasObject) {
 	l.dialog.pop.Resize(l.dialog.pop.MinSize()) // texts have wrapped by now
 }
 
-// Wait says that something is going on; key is the end of that of a text.
+// Wait says what is going on.
 func (l *Login) Wait(key string) { l.show(Muted(l.say(key))) }
 
 // Prompt shows what a person has to do.
@@ -78,16 +78,16 @@ func (l *Login) Prompt(p control.Prompt, now time.Time) {
 
 // page tells of a page to confirm the login at.
 func (l *Login) page(p control.Prompt, now time.Time) {
-	text := widget.NewLabel(l.say("login.page"))
+	text := widget.NewLabel(l.say("window.profiles.login.page"))
 	text.Wrapping = fyne.TextWrapWord
-	open := NewButton(l.say("login.open"), nil, func() { l.env.Browse(p.URL) })
-	address := NewButton(l.say("login.copy"), theme.ContentCopyIcon(), func() { l.env.Copy(p.URL) })
+	open := NewButton(l.say("window.profiles.login.open"), nil, func() { l.env.Browse(p.URL) })
+	address := NewButton(l.say("window.profiles.login.copy"), theme.ContentCopyIcon(), func() { l.env.Copy(p.URL) })
 	objects := []fyne.CanvasObject{text}
 	if p.Code != "" {
 		code := widget.NewLabelWithStyle(ui.Visible(p.Code), fyne.TextAlignCenter, fyne.TextStyle{Monospace: true, Bold: true})
 		code.SizeName = theme.SizeNameHeadingText
 		code.Selectable = true
-		objects = append(objects, widget.NewLabel(l.say("login.code")), code)
+		objects = append(objects, widget.NewLabel(l.say("window.profiles.login.code")), code)
 	}
 	objects = append(objects, container.New(flow{}, open, address))
 	left := Muted("")
@@ -105,7 +105,7 @@ func (l *Login) page(p control.Prompt, now time.Time) {
 // code asks for the code of an MFA device.
 func (l *Login) code(p control.Prompt) {
 	f := newForm(l.env)
-	row := f.text(f.box, "code", l.say("login.mfa", "serial", ui.Visible(p.Serial)), "123456", "", false)
+	row := f.text(f.box, "code", l.say("window.profiles.login.mfa", "serial", ui.Visible(p.Serial)), "123456", "", false)
 	row.secret = true // it is shown while it is typed, since it is read off a device; nothing keeps it
 	wrong := func() map[string]string {
 		if text := ui.CheckCode(l.env.Texts, strings.ReplaceAll(row.value(), " ", "")); text != "" {
@@ -120,11 +120,11 @@ func (l *Login) code(p control.Prompt) {
 		}
 		code := strings.ReplaceAll(row.value(), " ", "")
 		f.take("code")
-		l.Wait("login.mfa.busy")
+		l.Wait("window.profiles.login.mfa.busy")
 		l.OnCode(p.ID, code)
 	}
 	row.enter = send
-	ok := NewButton(l.say("login.mfa.verb"), nil, send)
+	ok := NewButton(l.say("window.profiles.login.mfa.verb"), nil, send)
 	ok.Importance = widget.HighImportance
 	l.show(f.box, container.New(flow{}, ok))
 	l.form = f
@@ -134,8 +134,8 @@ func (l *Login) code(p control.Prompt) {
 
 // Fail tells what went wrong, and offers to begin anew.
 func (l *Login) Fail(text string) {
-	again := NewButton(l.say("login.again"), nil, func() {
-		l.Wait("login.wait")
+	again := NewButton(l.say("window.profiles.login.again"), nil, func() {
+		l.Wait("window.profiles.login.wait")
 		l.OnAgain()
 	})
 	again.Importance = widget.HighImportance
@@ -148,10 +148,10 @@ func (l *Login) Tick(now time.Time) {
 	if l.left == nil {
 		return
 	}
-	text := l.say("login.late")
+	text := l.say("window.profiles.login.late")
 	if now.Before(l.until) {
 		span, _ := ui.Countdown(l.env.Texts, l.until, now)
-		text = l.say("login.left", "span", span)
+		text = l.say("window.profiles.login.left", "span", span)
 	}
 	if text != l.left.Text {
 		l.left.SetText(text)
@@ -171,14 +171,14 @@ type ImportList struct {
 // NewImportList shows the dialog, while the files are read.
 func NewImportList(env Env, ended func()) *ImportList {
 	l := &ImportList{env: env, place: container.NewVBox()}
-	l.dialog = NewDialog(env, l.say("import.title"), scrolled(l.place, 160), l.say("close"), ended)
+	l.dialog = NewDialog(env, l.say("window.profiles.import.title"), scrolled(l.place, 160), l.say("window.profiles.close"), ended)
 	l.dialog.Resize(fyne.NewSize(560, 420))
-	l.place.Objects = []fyne.CanvasObject{Muted(l.say("import.wait"))}
+	l.place.Objects = []fyne.CanvasObject{Muted(l.say("window.profiles.import.wait"))}
 	return l
 }
 
 func (l *ImportList) say(key string, args ...string) string {
-	return l.env.Texts.Get("window.profiles."+key, args...)
+	return l.env.Texts.Get(key, args...)
 }
 
 // Fail tells why the files can't be read.
@@ -194,7 +194,7 @@ func (l *ImportList) Close() { l.dialog.Close() }
 func (l *ImportList) Show(all []control.Importable) {
 	l.place.Objects = nil
 	if len(all) == 0 {
-		l.place.Add(Muted(l.say("import.none")))
+		l.place.Add(Muted(l.say("window.profiles.import.none")))
 	}
 	for i, p := range all {
 		if i > 0 {
@@ -213,23 +213,23 @@ func (l *ImportList) row(p control.Importable) fyne.CanvasObject {
 	}
 	box := container.NewVBox(container.NewHBox(name, aside(about)))
 	for _, w := range p.Warnings {
-		box.Add(marked(theme.WarningIcon(), ColorWarn, ui.Told(l.env.Texts, w), ""))
+		box.Add(marked(theme.WarningIcon(), ColorWarn, ui.ImportText(l.env.Texts, w), ""))
 	}
 	if p.Problem != nil {
-		box.Add(marked(theme.ErrorIcon(), ColorBad, ui.Told(l.env.Texts, *p.Problem), ""))
+		box.Add(marked(theme.ErrorIcon(), ColorBad, ui.ImportText(l.env.Texts, *p.Problem), ""))
 	}
 	if p.Imported != "" {
-		box.Add(marked(theme.ConfirmIcon(), ColorGood, l.say("import.done", "profile", ui.Visible(p.Imported)), ""))
+		box.Add(marked(theme.ConfirmIcon(), ColorGood, l.say("window.profiles.import.done", "profile", ui.Visible(p.Imported)), ""))
 		return box
 	}
 	row := container.New(flow{})
 	if len(p.Move) > 0 {
-		b := NewButton(l.say("import.move"), nil, func() { l.OnMove(p) })
+		b := NewButton(l.say("window.profiles.import.move"), nil, func() { l.OnMove(p) })
 		b.Importance = widget.HighImportance
 		row.Add(b)
 	}
 	if p.Profile != nil {
-		row.Add(NewButton(l.say("import.use"), nil, func() { l.OnUse(p) }))
+		row.Add(NewButton(l.say("window.profiles.import.use"), nil, func() { l.OnUse(p) }))
 	}
 	if len(row.Objects) > 0 {
 		box.Add(row)
@@ -239,14 +239,14 @@ func (l *ImportList) row(p control.Importable) fyne.CanvasObject {
 
 // AskRegion asks for the region of a profile that names none.
 func AskRegion(env Env, profile string, do func(region string)) {
-	say := func(key string, args ...string) string { return env.Texts.Get("window.profiles."+key, args...) }
+	say := func(key string, args ...string) string { return env.Texts.Get(key, args...) }
 	f := newForm(env)
 	fields := []ui.ProfileField{{Name: ui.FieldRegion, Input: ui.InputText, Need: true}}
 	f.text(f.box, ui.FieldRegion, ui.FieldTitle(env.Texts, ui.FieldRegion), ui.FieldHint(env.Texts, ui.FieldRegion), "", false)
 	wrong := func() map[string]string { return ui.CheckProfile(env.Texts, fields, f.values(), nil) }
 	f.changed = func() { f.problems(wrong(), false) }
-	text := Muted(say("import.region.text", "profile", ui.Visible(profile)))
-	t := newTask(env, say("import.region", "profile", ui.Visible(profile)), say("import.region.verb"), false, container.NewVBox(text, f.box), func(done func(string)) {
+	text := Muted(say("window.profiles.import.region.text", "profile", ui.Visible(profile)))
+	t := newTask(env, say("window.profiles.import.region", "profile", ui.Visible(profile)), say("window.profiles.import.region.verb"), false, container.NewVBox(text, f.box), func(done func(string)) {
 		if bad := wrong(); f.problems(bad, true) {
 			f.mend(bad)
 			done(stay)

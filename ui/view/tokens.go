@@ -65,13 +65,13 @@ type Tokens struct {
 func NewTokens(env Env) *Tokens {
 	v := &Tokens{env: env, banner: NewBanner()}
 	v.table = NewTable(env, []Column{
-		{Title: v.say("col.name"), Width: 96, Grow: true},
-		{Title: v.say("col.left"), Width: 176, Grow: true},
-		{Title: v.say("col.state"), Width: 98},
-		{Title: v.say("col.expires"), Width: 80},
-		{Title: v.say("col.running"), Width: 84, Right: true},
-		{Title: v.say("col.used"), Width: 88},
-		{Title: v.say("col.scopes"), Width: 80, Grow: true},
+		{Title: v.say("window.tokens.col.name"), Width: 96, Grow: true},
+		{Title: v.say("window.tokens.col.left"), Width: 176, Grow: true},
+		{Title: v.say("window.tokens.col.state"), Width: 98},
+		{Title: v.say("window.tokens.col.expires"), Width: 80},
+		{Title: v.say("window.tokens.col.running"), Width: 84, Right: true},
+		{Title: v.say("window.tokens.col.used"), Width: 88},
+		{Title: v.say("window.tokens.col.scopes"), Width: 80, Grow: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -84,11 +84,11 @@ func NewTokens(env Env) *Tokens {
 	}
 	v.box = container.NewVBox()
 	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 8, 12), v.box))
-	create := NewButton(v.say("create"), theme.ContentAddIcon(), func() { v.Create() })
+	create := NewButton(v.say("window.tokens.create"), theme.ContentAddIcon(), func() { v.Create() })
 	create.Importance = widget.HighImportance
-	use := NewButton(v.say("use"), theme.HelpIcon(), v.Uses)
-	prompt := NewButton(v.say("prompt"), theme.DocumentIcon(), v.Prompt)
-	v.past = widget.NewCheck(v.say("past"), func(on bool) {
+	use := NewButton(v.say("window.tokens.use"), theme.HelpIcon(), v.Uses)
+	prompt := NewButton(v.say("window.tokens.prompt"), theme.DocumentIcon(), v.Prompt)
+	v.past = widget.NewCheck(v.say("window.tokens.past"), func(on bool) {
 		if on != v.shown.Past {
 			v.OnPast(on)
 		}
@@ -102,7 +102,7 @@ func NewTokens(env Env) *Tokens {
 }
 
 func (v *Tokens) say(key string, args ...string) string {
-	return v.env.Texts.Get("window.tokens."+key, args...)
+	return v.env.Texts.Get(key, args...)
 }
 
 // Object is what goes into a window.
@@ -229,8 +229,8 @@ func (v *Tokens) drawBlank(none bool) {
 	v.body.Show()
 	if show {
 		v.body.Hide()
-		v.blank.Objects = []fyne.CanvasObject{EmptyState(theme.LoginIcon(), v.say("empty.title"), v.say("empty.text"),
-			Action{Label: v.say("create"), Do: v.Create, Primary: true})}
+		v.blank.Objects = []fyne.CanvasObject{EmptyState(theme.LoginIcon(), v.say("window.tokens.empty.title"), v.say("window.tokens.empty.text"),
+			Action{Label: v.say("window.tokens.create"), Do: v.Create, Primary: true})}
 	}
 	v.blank.Refresh()
 }
@@ -241,7 +241,7 @@ func (v *Tokens) drawDetail(top bool) {
 	if !ok {
 		v.box.Objects, v.drawn = nil, ""
 		if v.shown.Read {
-			v.box.Objects = []fyne.CanvasObject{Muted(v.say("choose"))}
+			v.box.Objects = []fyne.CanvasObject{Muted(v.say("window.tokens.choose"))}
 		}
 		v.box.Refresh()
 		return
@@ -265,7 +265,7 @@ func (v *Tokens) drawDetail(top bool) {
 		v.box.Add(text)
 	}
 	if t.Budget.OverLimit {
-		v.box.Add(marked(theme.WarningIcon(), ColorBad, v.say("fact.over"), ""))
+		v.box.Add(marked(theme.WarningIcon(), ColorBad, v.say("window.tokens.fact.over"), ""))
 	}
 	v.box.Add(container.New(flow{}, v.actions(t)...))
 	v.box.Add(facts(pairs))
@@ -279,7 +279,7 @@ func (v *Tokens) facts(t control.Token) (out [][2]string) {
 	tx, now, g := v.env.Texts, v.shown.At, t.Grant
 	add := func(key, value string) {
 		if value != "" {
-			out = append(out, [2]string{v.say("fact." + key), value})
+			out = append(out, [2]string{v.say("window.tokens.fact." + key), value})
 		}
 	}
 	add("may", ui.ScopeList(tx, g.Scopes))
@@ -310,7 +310,7 @@ func (v *Tokens) facts(t control.Token) (out [][2]string) {
 		apps = append(apps, ui.Visible(title))
 	}
 	if len(apps) == 0 {
-		apps = []string{v.say("fact.apps.none")}
+		apps = []string{v.say("window.tokens.fact.apps.none")}
 	}
 	add("apps", strings.Join(apps, ", "))
 	return out
@@ -322,14 +322,14 @@ func (v *Tokens) actions(t control.Token) []fyne.CanvasObject {
 	}
 	var out []fyne.CanvasObject
 	add := func(key string, do func()) { out = append(out, NewButton(v.say(key), nil, do)) }
-	add("edit", func() { v.edit(t) })
-	add("rotate", func() { v.rotate(t) })
-	add("apps", func() { v.apps(t) })
+	add("window.tokens.edit", func() { v.edit(t) })
+	add("window.tokens.rotate", func() { v.rotate(t) })
+	add("window.tokens.apps", func() { v.apps(t) })
 	if t.Grant.Disabled {
-		add("enable", func() { v.OnSwitch(t, false) })
+		add("window.tokens.enable", func() { v.OnSwitch(t, false) })
 	} else {
-		add("disable", func() { v.OnSwitch(t, true) })
+		add("window.tokens.disable", func() { v.OnSwitch(t, true) })
 	}
-	add("revoke", func() { v.revoke(t) })
+	add("window.tokens.revoke", func() { v.revoke(t) })
 	return out
 }

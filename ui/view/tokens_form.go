@@ -41,11 +41,11 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 	f.sum.Wrapping = fyne.TextWrapWord
 	tx, fresh, now := v.env.Texts, old.ID == "", v.env.Now()
 	line := func(box *fyne.Container, name, value string) *formRow {
-		return f.text(box, name, v.say("field."+name), v.example(name), value, false)
+		return f.text(box, name, v.say("window.tokens.field."+name), v.example(name), value, false)
 	}
 	line(f.box, ui.TokenName, in.Name)
 
-	f.box.Add(widget.NewLabel(v.say("field.scopes")))
+	f.box.Add(widget.NewLabel(v.say("window.tokens.field.scopes")))
 	for _, s := range sandbox.Scopes() {
 		title, hint, _ := strings.Cut(ui.ScopeHint(tx, s), ": ")
 		f.toggle(f.box, rowScope+string(s), title, hint, slices.Contains(in.Scopes, s))
@@ -58,9 +58,9 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 	line(money, ui.TokenMoney, in.Limit)
 	var periods []option
 	for _, p := range []sandbox.Period{sandbox.PeriodDay, sandbox.PeriodWeek, sandbox.PeriodMonth, sandbox.PeriodNone} {
-		periods = append(periods, option{string(p), v.say("period." + string(p))})
+		periods = append(periods, option{string(p), v.say("window.tokens.period." + string(p))})
 	}
-	f.choice(money, rowPeriod, v.say("field.period"), string(in.Period), periods)
+	f.choice(money, rowPeriod, v.say("window.tokens.field.period"), string(in.Period), periods)
 	f.box.Add(money)
 
 	size := container.New(layout.NewGridLayoutWithColumns(2))
@@ -68,7 +68,7 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 	line(size, ui.TokenAtOnce, in.AtOnce)
 	f.box.Add(size)
 
-	places := []option{{"", v.say("profile.any")}, {sandbox.ProfileLocal, v.say("profile.local")}}
+	places := []option{{"", v.say("window.tokens.profile.any")}, {sandbox.ProfileLocal, v.say("window.tokens.profile.local")}}
 	for _, p := range v.shown.Profiles {
 		if p != sandbox.ProfileLocal {
 			places = append(places, option{p, ui.Visible(p)})
@@ -77,22 +77,22 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 	if in.Profile != "" && !slices.ContainsFunc(places, func(o option) bool { return o.value == in.Profile }) {
 		places = append(places, option{in.Profile, ui.Visible(in.Profile)}) // it is gone, and stays until another is chosen
 	}
-	f.choice(f.box, rowProfile, v.say("field.profile"), in.Profile, places)
+	f.choice(f.box, rowProfile, v.say("window.tokens.field.profile"), in.Profile, places)
 
 	var ends []option
 	for _, e := range ui.TokenEnds(fresh) {
 		ends = append(ends, option{e, ui.EndsTitle(tx, e, old, now)})
 	}
-	f.choice(f.box, rowEnds, v.say("field.ends"), in.Ends, ends)
-	f.day = f.text(f.box, ui.TokenOn, v.say("field.on"), now.AddDate(0, 0, 14).Format(time.DateOnly), in.On, false)
+	f.choice(f.box, rowEnds, v.say("window.tokens.field.ends"), in.Ends, ends)
+	f.day = f.text(f.box, ui.TokenOn, v.say("window.tokens.field.on"), now.AddDate(0, 0, 14).Format(time.DateOnly), in.On, false)
 
 	more := container.NewVBox()
 	line(more, ui.TokenTemplates, in.Templates)
 	line(more, ui.TokenRate, in.Rate)
-	f.choice(more, rowBurst, v.say("field.burst"), string(in.Burst), []option{
-		{string(sandbox.BurstStrict), v.say("burst.strict")}, {string(sandbox.BurstBaseline), v.say("burst.baseline")},
+	f.choice(more, rowBurst, v.say("window.tokens.field.burst"), string(in.Burst), []option{
+		{string(sandbox.BurstStrict), v.say("window.tokens.burst.strict")}, {string(sandbox.BurstBaseline), v.say("window.tokens.burst.baseline")},
 	})
-	f.box.Add(widget.NewAccordion(widget.NewAccordionItem(v.say("more"), more)))
+	f.box.Add(widget.NewAccordion(widget.NewAccordionItem(v.say("window.tokens.more"), more)))
 	f.changed = func() {
 		f.problems(f.wrong(), false)
 		f.tellSum()
@@ -103,7 +103,7 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 }
 
 // example is what a row of a token shows while it is empty.
-func (v *Tokens) example(name string) string { return v.say("example." + name) }
+func (v *Tokens) example(name string) string { return v.say("window.tokens.example." + name) }
 
 // filled is what is filled in.
 func (f *tokenForm) filled() ui.TokenForm {
@@ -141,12 +141,12 @@ func (f *tokenForm) tellSum() {
 // Create asks for a new token.
 func (v *Tokens) Create() {
 	f := v.newTokenForm(sandbox.Grant{}, ui.NewTokenForm())
-	v.askToken(f, v.say("create.title"), v.say("create.verb"), func(g sandbox.Grant, done func(string)) { v.OnCreate(g, done) })
+	v.askToken(f, v.say("window.tokens.create.title"), v.say("window.tokens.create.verb"), func(g sandbox.Grant, done func(string)) { v.OnCreate(g, done) })
 }
 
 func (v *Tokens) edit(t control.Token) {
 	f := v.newTokenForm(t.Grant, ui.TokenFormOf(t.Grant))
-	v.askToken(f, v.say("edit.title", "name", ui.Visible(t.Grant.Name)), v.say("edit.save"), func(g sandbox.Grant, done func(string)) {
+	v.askToken(f, v.say("window.tokens.edit.title", "name", ui.Visible(t.Grant.Name)), v.say("window.tokens.edit.save"), func(g sandbox.Grant, done func(string)) {
 		v.OnEdit(t.Grant, g, done)
 	})
 }
@@ -166,7 +166,7 @@ func (v *Tokens) askToken(f *tokenForm, title, verb string, do func(g sandbox.Gr
 			return
 		}
 		done(stay)
-		Confirm(v.env, v.say("create.danger"), ui.TokenSentence(v.env.Texts, g, now), verb, true, func() { do(g, done) })
+		Confirm(v.env, v.say("window.tokens.create.danger"), ui.TokenSentence(v.env.Texts, g, now), verb, true, func() { do(g, done) })
 	}, nil)
 	t.Resize(fyne.NewSize(580, 620))
 	f.begin()
@@ -175,11 +175,11 @@ func (v *Tokens) askToken(f *tokenForm, title, verb string, do func(g sandbox.Gr
 // rotate asks how long the old secret may go on.
 func (v *Tokens) rotate(t control.Token) {
 	f := newForm(v.env)
-	pick := f.choice(f.box, "overlap", "", "0", []option{{"0", v.say("rotate.0")}, {"1h", v.say("rotate.1")}, {"24h", v.say("rotate.24")}})
-	text := widget.NewLabel(v.say("rotate.text"))
+	pick := f.choice(f.box, "overlap", "", "0", []option{{"0", v.say("window.tokens.rotate.0")}, {"1h", v.say("window.tokens.rotate.1")}, {"24h", v.say("window.tokens.rotate.24")}})
+	text := widget.NewLabel(v.say("window.tokens.rotate.text"))
 	text.Wrapping = fyne.TextWrapWord
-	NewDialog(v.env, v.say("rotate.title", "name", ui.Visible(t.Grant.Name)), container.NewVBox(text, f.box), v.env.Texts.Get("window.cancel"), nil,
-		Action{Label: v.say("rotate.verb"), Primary: true, Do: func() {
+	NewDialog(v.env, v.say("window.tokens.rotate.title", "name", ui.Visible(t.Grant.Name)), container.NewVBox(text, f.box), v.env.Texts.Get("window.cancel"), nil,
+		Action{Label: v.say("window.tokens.rotate.verb"), Primary: true, Do: func() {
 			overlap, _ := ui.ParseSpan(pick.value())
 			v.OnRotate(t, overlap)
 		}})
@@ -190,7 +190,7 @@ func (v *Tokens) rotate(t control.Token) {
 func (v *Tokens) revoke(t control.Token) {
 	text := widget.NewLabel("")
 	text.Wrapping = fyne.TextWrapWord
-	keep := widget.NewCheck(v.say("revoke.keep"), nil)
+	keep := widget.NewCheck(v.say("window.tokens.revoke.keep"), nil)
 	tell := func(on bool) { text.SetText(ui.RevokeText(v.env.Texts, t.Grant.Name, t.Running, on)) }
 	keep.OnChanged = tell
 	tell(false)
@@ -198,33 +198,33 @@ func (v *Tokens) revoke(t control.Token) {
 	if t.Running > 0 {
 		box.Add(keep)
 	}
-	d := NewDialog(v.env, v.say("revoke.title", "name", ui.Visible(t.Grant.Name)), box, v.env.Texts.Get("window.cancel"), nil,
-		Action{Label: v.say("revoke.verb"), Danger: true, Do: func() { v.OnRevoke(t, keep.Checked) }})
+	d := NewDialog(v.env, v.say("window.tokens.revoke.title", "name", ui.Visible(t.Grant.Name)), box, v.env.Texts.Get("window.cancel"), nil,
+		Action{Label: v.say("window.tokens.revoke.verb"), Danger: true, Do: func() { v.OnRevoke(t, keep.Checked) }})
 	v.env.Window.Canvas().Focus(d.buttons[0])
 }
 
 // apps asks which apps a token is bound to.
 func (v *Tokens) apps(t control.Token) {
-	box := container.NewVBox(Muted(v.say("apps.text")))
+	box := container.NewVBox(Muted(v.say("window.tokens.apps.text")))
 	var checks []*widget.Check
 	for _, a := range v.shown.Apps {
 		title := ui.Visible(a.Title)
 		if a.Grant != "" && a.Grant != t.Grant.Name && a.Grant != t.Grant.ID {
-			title = v.say("apps.other", "app", title, "name", ui.Visible(a.Grant))
+			title = v.say("window.tokens.apps.other", "app", title, "name", ui.Visible(a.Grant))
 		}
 		c := widget.NewCheck(title, nil)
 		c.Checked = slices.Contains(t.Connections, a.Connection)
 		checks = append(checks, c)
 		box.Add(c)
 	}
-	title := v.say("apps.title", "name", ui.Visible(t.Grant.Name))
+	title := v.say("window.tokens.apps.title", "name", ui.Visible(t.Grant.Name))
 	if len(checks) == 0 {
-		box.Add(widget.NewLabel(v.say("apps.none")))
-		NewDialog(v.env, title, box, v.say("close"), nil)
+		box.Add(widget.NewLabel(v.say("window.tokens.apps.none")))
+		NewDialog(v.env, title, box, v.say("window.tokens.close"), nil)
 		return
 	}
 	apps := v.shown.Apps
-	newTask(v.env, title, v.say("edit.save"), false, box, func(done func(string)) {
+	newTask(v.env, title, v.say("window.tokens.edit.save"), false, box, func(done func(string)) {
 		var with, without []string
 		for i, c := range checks {
 			had := slices.Contains(t.Connections, apps[i].Connection)

@@ -33,22 +33,22 @@ const dots = "••••••••••••••••••••••
 // is on the clipboard when the dialog ends is for copies to take off again.
 func ShowSecret(env Env, token string, secret sandbox.Secret, copies func(sandbox.Secret)) *SecretShown {
 	s := &SecretShown{env: env, secret: secret}
-	say := func(key string, args ...string) string { return env.Texts.Get("window.tokens."+key, args...) }
-	text := widget.NewLabel(say("shown.text"))
+	say := func(key string, args ...string) string { return env.Texts.Get(key, args...) }
+	text := widget.NewLabel(say("window.tokens.shown.text"))
 	text.Wrapping = fyne.TextWrapWord
 	s.text = widget.NewLabelWithStyle(dots, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
 	s.text.Wrapping = fyne.TextWrapBreak
-	s.see = NewButton(say("shown.show"), theme.VisibilityIcon(), func() { s.show(!s.seen) })
+	s.see = NewButton(say("window.tokens.shown.show"), theme.VisibilityIcon(), func() { s.show(!s.seen) })
 	take := NewButton(env.Texts.Get("window.copy"), theme.ContentCopyIcon(), func() {
 		copies(s.secret)
-		s.copied.SetText(say("shown.copied"))
+		s.copied.SetText(say("window.tokens.shown.copied"))
 	})
 	take.Importance = widget.HighImportance
 	s.copied = Muted("")
 	back := canvas.NewRectangle(theme.Color(theme.ColorNameInputBackground))
 	back.CornerRadius = theme.Size(theme.SizeNameInputRadius)
 	box := container.NewVBox(text, container.NewStack(back, s.text), container.New(flow{}, take, s.see), s.copied)
-	d := NewDialog(env, say("shown.title", "name", ui.Visible(token)), box, say("shown.close"), s.forget, Action{Label: say("shown.kept"), Primary: true})
+	d := NewDialog(env, say("window.tokens.shown.title", "name", ui.Visible(token)), box, say("window.tokens.shown.close"), s.forget, Action{Label: say("window.tokens.shown.kept"), Primary: true})
 	s.dialog = d
 	d.buttons[0].OnTapped = s.ask
 	d.asks = s.ask
@@ -98,7 +98,7 @@ func (v *Tokens) Uses() {
 			box.Add(Copyable(v.env, u.Copy))
 		}
 	}
-	v.pages(v.say("use.title"), box)
+	v.pages(v.say("window.tokens.use.title"), box)
 }
 
 // Prompt shows what to say to an agent first.
@@ -119,6 +119,6 @@ func (v *Tokens) prompt(u ui.Use) fyne.CanvasObject {
 }
 
 func (v *Tokens) pages(title string, content fyne.CanvasObject) {
-	d := NewDialog(v.env, title, scrolled(content, 160), v.say("close"), nil)
+	d := NewDialog(v.env, title, scrolled(content, 160), v.say("window.tokens.close"), nil)
 	d.Resize(fyne.NewSize(640, 520))
 }

@@ -116,7 +116,7 @@ func (p *profiles) render() {
 }
 
 func (p *profiles) say(key string, args ...string) string {
-	return p.c.env.Texts.Get("window.profiles."+key, args...)
+	return p.c.env.Texts.Get(key, args...)
 }
 
 // why is what went wrong with a profile, and what to do.
@@ -137,7 +137,7 @@ func (p *profiles) look() {
 	fetch(p.ctx, p.c.client.OwnProfiles, func(own control.OwnProfiles, err error) {
 		p.looking = false
 		if err != nil {
-			p.view.Banner().Error(p.c.env.Explain(err), p.look, p.say("login.again"))
+			p.view.Banner().Error(p.c.env.Explain(err), p.look, p.say("window.profiles.login.again"))
 			return
 		}
 		p.view.Banner().Clear()
@@ -199,7 +199,7 @@ func (p *profiles) unlock(do string, pass sandbox.Secret, done func(string)) {
 			return
 		}
 		done("")
-		p.c.toast(p.say("keychain.opened"))
+		p.c.toast(p.say("window.profiles.keychain.opened"))
 	})
 }
 
@@ -255,7 +255,7 @@ func (p *profiles) signIn(name string) {
 			}
 			d.Close()
 			delete(p.shown.Tested, name)
-			p.did(name, "signed-in", nil)
+			p.did(name, "window.profiles.signed-in", nil)
 		})
 	}
 	d.OnAgain = begin
@@ -274,7 +274,7 @@ func (p *profiles) signIn(name string) {
 func (p *profiles) signOut(name string) {
 	p.ask(control.ProfileRequest{Action: control.ProfileLogout, Name: name}, func(_ []byte, err error) {
 		delete(p.shown.Tested, name)
-		p.did(name, "signed-out", err)
+		p.did(name, "window.profiles.signed-out", err)
 		p.render()
 	})
 }

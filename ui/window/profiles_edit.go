@@ -126,7 +126,7 @@ func (p *profiles) add(values map[string]string, key *view.ProfileKey, byDefault
 		}
 		done("")
 		p.wanted = own.Name
-		p.did(own.Name, "added", nil)
+		p.did(own.Name, "window.profiles.added", nil)
 	})
 }
 
@@ -147,7 +147,7 @@ func (p *profiles) edit(name string, values map[string]string, done func(string)
 		}
 		done("")
 		delete(p.shown.Tested, name)
-		p.did(name, "saved", nil)
+		p.did(name, "window.profiles.saved", nil)
 	})
 }
 
@@ -163,7 +163,7 @@ func (p *profiles) setKey(name string, key view.ProfileKey, done func(string)) {
 		}
 		done("")
 		delete(p.shown.Tested, name)
-		p.did(name, "key.saved", nil)
+		p.did(name, "window.profiles.key.saved", nil)
 	})
 }
 
@@ -171,23 +171,22 @@ func (p *profiles) setDefault(name string) {
 	fetch(context.WithoutCancel(p.ctx), func(ctx context.Context) (control.Preferences, error) {
 		return p.c.client.EditPreferences(ctx, control.PreferencesEdit{DefaultProfile: &name})
 	}, func(_ control.Preferences, err error) {
-		p.did(name, "made-default", err)
+		p.did(name, "window.profiles.made-default", err)
 	})
 }
 
 // drop asks whether to forget a profile, and says what needs it.
 func (p *profiles) drop(name string) {
-	live := ui.NeedsProfile(p.snap, name)
-	title := p.say("drop.title", "profile", ui.Visible(name))
-	view.Confirm(p.c.env, title, ui.DropText(p.c.env.Texts, ui.Visible(name), live, p.own.Default == name), p.say("drop.verb"), true, func() {
+	title := p.say("window.profiles.drop.title", "profile", ui.Visible(name))
+	view.Confirm(p.c.env, title, ui.DropText(p.c.env.Texts, ui.Visible(name), p.own.Default == name), p.say("window.profiles.drop.verb"), true, func() {
 		p.forget(name, false, func(err error) {
 			e := sandbox.ToError(err)
 			if e.Code != sandbox.WrongState {
-				p.did(name, "dropped", err)
+				p.did(name, "window.profiles.dropped", err)
 				return
 			}
-			view.Confirm(p.c.env, title, p.why(name, err), p.say("drop.anyway"), true, func() {
-				p.forget(name, true, func(err error) { p.did(name, "dropped", err) })
+			view.Confirm(p.c.env, title, p.why(name, err), p.say("window.profiles.drop.anyway"), true, func() {
+				p.forget(name, true, func(err error) { p.did(name, "window.profiles.dropped", err) })
 			})
 		})
 	})
@@ -195,28 +194,16 @@ func (p *profiles) drop(name string) {
 
 // forget drops a profile and what the keychain has of it, or tells why not.
 func (p *profiles) forget(name string, force bool, refused func(error)) {
-	kind := ""
-	for _, own := range p.own.Profiles {
-		if own.Name == name {
-			kind = own.Kind
-		}
-	}
-	fetch(context.WithoutCancel(p.ctx), func(ctx context.Context) (left error, err error) {
-		if err := p.c.client.DropProfile(ctx, control.ProfileDrop{Name: name, Force: force}); err != nil {
-			return nil, err
-		}
-		_, left = p.c.client.Profile(ctx, control.ProfileRequest{Action: control.ProfileForget, Name: name}, nil)
-		return left, nil
-	}, func(left, err error) {
+	fetch(context.WithoutCancel(p.ctx), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, p.c.client.DropProfile(ctx, control.ProfileDrop{Name: name, Force: force})
+	}, func(_ struct{}, err error) {
 		if err != nil {
 			refused(err)
+			p.look()
 			return
 		}
 		delete(p.shown.Tested, name)
-		p.did(name, "dropped", nil)
-		if left != nil && kind == ui.KindKeys { // of others there may be a session at most
-			p.view.Banner().Error(p.why(name, left), nil, "")
-		}
+		p.did(name, "window.profiles.dropped", nil)
 	})
 }
 
@@ -259,7 +246,7 @@ func (p *profiles) importAny() {
 	l.OnMove = func(i control.Importable) {
 		region(i, func(region string) {
 			name := ui.Visible(i.Name)
-			view.Confirm(p.c.env, p.say("import.move"), p.say("import.move.text", "profile", name), p.say("import.move.verb"), false, func() {
+			view.Confirm(p.c.env, p.say("window.profiles.import.move"), p.say("window.profiles.import.move.text", "profile", name), p.say("window.profiles.import.move.verb"), false, func() {
 				p.ask(control.ProfileRequest{Action: control.ProfileMove, Name: i.Name, Data: i.Move, Region: region}, func(answer []byte, err error) {
 					if err != nil {
 						failed(i.Name, err)
@@ -286,7 +273,7 @@ func (p *profiles) importAny() {
 					failed(own.Name, err)
 					return
 				}
-				p.c.toast(p.say("import.used", "profile", ui.Visible(own.Name)))
+				p.c.toast(p.say("window.profiles.import.used", "profile", ui.Visible(own.Name)))
 				p.wanted = own.Name
 				look()
 				p.look()

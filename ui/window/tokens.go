@@ -138,7 +138,7 @@ func (p *tokens) render() {
 }
 
 func (p *tokens) say(key string, args ...string) string {
-	return p.c.env.Texts.Get("window.tokens."+key, args...)
+	return p.c.env.Texts.Get(key, args...)
 }
 
 // look asks for the tokens as they are now.
@@ -189,7 +189,7 @@ func (p *tokens) create(g sandbox.Grant, done func(string)) {
 	}, func(made control.NewToken, err error) {
 		switch {
 		case sandbox.CodeOf(err) == sandbox.Exists:
-			done(p.say("exists"))
+			done(p.say("window.tokens.exists"))
 		case err != nil:
 			done(p.c.env.Explain(err))
 		default:
@@ -209,11 +209,11 @@ func (p *tokens) edit(seen, changed sandbox.Grant, done func(string)) {
 		switch sandbox.CodeOf(err) {
 		case "":
 			done("")
-			p.did(g.Name, "edited", nil)
+			p.did(g.Name, "window.tokens.edited", nil)
 		case sandbox.Exists:
-			done(p.say("exists"))
+			done(p.say("window.tokens.exists"))
 		case sandbox.WrongState:
-			done(p.say("edit.over"))
+			done(p.say("window.tokens.edit.over"))
 		default:
 			done(p.c.env.Explain(err))
 		}
@@ -276,14 +276,14 @@ func (p *tokens) rotate(t control.Token, overlap time.Duration) {
 func (p *tokens) revoke(t control.Token, keep bool) {
 	change(p, func(ctx context.Context) (sandbox.Grant, error) {
 		return p.c.client.RevokeToken(ctx, control.TokenRevocation{Grant: t.Grant.ID, Keep: keep})
-	}, func(_ sandbox.Grant, err error) { p.did(t.Grant.Name, "revoked", err) })
+	}, func(_ sandbox.Grant, err error) { p.did(t.Grant.Name, "window.tokens.revoked", err) })
 }
 
 // turn turns a token off, or on again.
 func (p *tokens) turn(t control.Token, disabled bool) {
-	key := "enabled"
+	key := "window.tokens.enabled"
 	if disabled {
-		key = "disabled"
+		key = "window.tokens.disabled"
 	}
 	change(p, func(ctx context.Context) (sandbox.Grant, error) {
 		return p.c.client.DisableToken(ctx, control.TokenSwitch{Grant: t.Grant.ID, Disabled: disabled})
@@ -312,7 +312,7 @@ func (p *tokens) bind(t control.Token, with, without []string, done func(string)
 		}
 		done("")
 		if len(with)+len(without) > 0 {
-			p.did(t.Grant.Name, "apps.done", nil)
+			p.did(t.Grant.Name, "window.tokens.apps.done", nil)
 		}
 	})
 }
