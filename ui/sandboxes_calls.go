@@ -18,10 +18,12 @@ const (
 	mostLine  = 4000      // characters of a line
 )
 
-// A Said is a piece of what a call says, on one of its two streams.
+// A Said is a piece of what a call says, on one of its two streams, or of what it
+// runs.
 type Said struct {
 	Text   string
 	Stderr bool
+	Code   bool
 }
 
 // A LiveCall is one that runs in a sandbox, or ran.
@@ -122,7 +124,7 @@ func (c *LiveCall) say(data []byte, stderr bool) {
 	if n := len(c.Said); n > 0 && c.Said[n-1].Stderr == stderr && len(c.Said[n-1].Text) < 4<<10 {
 		c.Said[n-1].Text += text
 	} else {
-		c.Said = append(c.Said, Said{text, stderr})
+		c.Said = append(c.Said, Said{Text: text, Stderr: stderr})
 	}
 	for c.size += len(text); c.size > mostSaid && len(c.Said) > 1; {
 		c.size -= len(c.Said[0].Text)
@@ -150,7 +152,7 @@ func (c *LiveCall) Lines() []SaidLine {
 	ended := true
 	put := func(text string, stderr bool) {
 		if text != "" {
-			line = append(line, Said{text, stderr})
+			line = append(line, Said{Text: text, Stderr: stderr})
 		}
 	}
 	for _, s := range c.Said {
@@ -196,7 +198,7 @@ func Wrap(lines []SaidLine, columns int) []SaidLine {
 					out, now, room = append(out, now), nil, columns
 				}
 				n := min(room, len(text))
-				now = append(now, Said{string(text[:n]), s.Stderr})
+				now = append(now, Said{string(text[:n]), s.Stderr, s.Code})
 				text, room = text[n:], room-n
 			}
 		}
@@ -324,13 +326,13 @@ func CallTook(tx assets.Texts, c *LiveCall, now time.Time) string {
 	return tx.Get("sandboxes.seconds", "s", strconv.Itoa(int(d/time.Second)))
 }
 
-// CallBody is what runs, as it was written.
-func CallBody(c *LiveCall) string {
-	var out []string
+// Page is what runs, and below it what it says.
+func (c *LiveCall) Page() []SaidLine {
+	var out []SaidLine
 	for line := range strings.Lines(plain(strings.TrimRight(c.Text, "\n"))) {
-		out = append(out, Visible(strings.TrimRight(line, "\r\n")))
+		out = append(out, bounded(SaidLine{{Text: Visible(strings.TrimRight(line, "\r\n")), Code: true}}))
 	}
-	return strings.Join(out, "\n")
+	return append(out, c.Lines()...)
 }
 
 // CallLine is who made a call, when, and how it went.

@@ -297,6 +297,9 @@ func TestLiveCalls(t *testing.T) {
 	if want := []string{"a    b", "half !no", "ñand red", "100%", "end"}; !slices.Equal(got, want) {
 		t.Errorf("lines %q, want %q", got, want)
 	}
+	if page := c.Page(); !page[1][0].Code || page[1][0].Text != " make test" || len(page) != len(c.Lines())+3 {
+		t.Errorf("what runs is %v", page[:3])
+	}
 	if ui.CallTitle(c) != "make test" || !c.Runs() {
 		t.Errorf("title %q, runs %v", ui.CallTitle(c), c.Runs())
 	}

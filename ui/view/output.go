@@ -11,8 +11,9 @@ import (
 )
 
 // An outputView shows what a program says, in letters of one width. Lines that
-// are too long go on in the next. What comes from the second stream has another
-// color, and a mark at its left. It follows the end for as long as that is seen.
+// are too long go on in the next. What comes from the second stream, and what
+// runs, has another color, and a mark at its left. It follows the end for as long
+// as that is seen.
 type outputView struct {
 	widget.BaseWidget
 	lines   []ui.SaidLine
@@ -122,7 +123,7 @@ func (v *outputView) drawLine(l *outputLine, line ui.SaidLine, y float32) (grown
 		v.objects = append(v.objects, t)
 		grown = true
 	}
-	x, loud := float32(outputMark), false
+	x, mark := float32(outputMark), fyne.ThemeColorName("")
 	for i, t := range l.texts {
 		if t.Hidden = i >= len(line); t.Hidden {
 			t.Refresh()
@@ -130,8 +131,13 @@ func (v *outputView) drawLine(l *outputLine, line ui.SaidLine, y float32) (grown
 		}
 		t.Text, t.TextSize, t.TextStyle = line[i].Text, sizeOfText(&v.BaseWidget), fyne.TextStyle{Monospace: true}
 		t.Color = colorOf(&v.BaseWidget, theme.ColorNameForeground)
-		if line[i].Stderr {
-			t.Color, loud = colorOf(&v.BaseWidget, ColorBad), true
+		switch {
+		case line[i].Stderr:
+			mark = ColorBad
+			t.Color = colorOf(&v.BaseWidget, mark)
+		case line[i].Code:
+			mark = ColorBrand
+			t.Color = colorOf(&v.BaseWidget, ColorMuted)
 		}
 		size := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle)
 		t.Move(fyne.NewPos(x, y))
@@ -139,8 +145,9 @@ func (v *outputView) drawLine(l *outputLine, line ui.SaidLine, y float32) (grown
 		x += size.Width
 		t.Refresh()
 	}
-	l.mark.FillColor = colorOf(&v.BaseWidget, ColorBad)
-	l.mark.Hidden = !loud
+	if l.mark.Hidden = mark == ""; mark != "" {
+		l.mark.FillColor = colorOf(&v.BaseWidget, mark)
+	}
 	l.mark.Move(fyne.NewPos(1, y+1))
 	l.mark.Resize(fyne.NewSize(3, v.letter.Height-2))
 	l.mark.Refresh()

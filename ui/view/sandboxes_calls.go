@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -24,7 +23,6 @@ type CallsView struct {
 	object *fyne.Container
 	table  *Table
 	out    *outputView
-	what   *widget.Label
 	how    *widget.Label
 	copy   *Button
 	note   *widget.Label
@@ -37,15 +35,12 @@ func newCallsView(env Env) *CallsView {
 	v := &CallsView{env: env, banner: newLocalBanner(), out: newOutputView()}
 	say := func(key string) string { return env.Texts.Get("sandboxes." + key) }
 	v.table = NewTable(env, []Column{
-		{Title: say("call.column.what"), Width: 90, Grow: true}, {Title: say("call.column.how"), Width: 92}, {Title: say("call.column.took"), Width: 56, Right: true},
+		{Title: say("call.column.what"), Width: 90, Grow: true}, {Title: say("call.column.how"), Width: 92, From: 280}, {Title: say("call.column.took"), Width: 52, Right: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.chosen = id
 		v.Show(v.calls, env.Now())
 	}
-	v.what = widget.NewLabelWithStyle("", fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
-	v.what.Selectable = true
-	v.what.Wrapping = fyne.TextWrapBreak
 	v.how = Muted("")
 	v.how.Wrapping = fyne.TextWrapOff
 	v.how.Truncation = fyne.TextTruncateEllipsis
@@ -58,14 +53,10 @@ func newCallsView(env Env) *CallsView {
 	})
 	v.copy.Importance = widget.LowImportance
 	back := canvas.NewRectangle(theme.Color(ColorCard))
-	what := container.NewVScroll(v.what)
-	what.SetMinSize(fyne.NewSize(60, 30))
-	v.how.SizeName, v.note.SizeName = theme.SizeNameCaptionText, theme.SizeNameCaptionText
-	text := container.New(layout.NewCustomPaddedVBoxLayout(-12), what, v.how, v.note)
-	head := container.NewBorder(nil, nil, nil, container.NewVBox(v.copy), text)
-	v.pane = container.NewStack(back, container.NewBorder(head, nil, nil, nil, v.out.scroll))
+	head := container.NewBorder(nil, nil, nil, v.copy, v.how)
+	v.pane = container.NewStack(back, container.NewBorder(container.NewVBox(head, v.note), nil, nil, nil, v.out.scroll))
 	v.none = container.NewStack()
-	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, container.New(besides{}, v.table.Object(), v.pane)))
+	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, container.New(leftRight{}, v.table.Object(), v.pane)))
 	v.banner.around = v.object
 	v.Explain("")
 	return v
@@ -103,11 +94,14 @@ func (v *CallsView) Show(calls *ui.LiveCalls, now time.Time) {
 	rows := make([]Row, len(all))
 	for i, c := range all {
 		word, tone := ui.CallWord(v.env.Texts, c)
-		how := Cell{Text: word, Color: toneColor(tone)}
-		if c.Runs() {
-			how.Icon = theme.MediaFastForwardIcon()
+		icon := theme.ConfirmIcon()
+		switch {
+		case c.Runs():
+			icon = theme.MediaFastForwardIcon()
+		case tone == ui.ToneBad || tone == ui.ToneWarn:
+			icon = theme.ErrorIcon()
 		}
-		rows[i] = Row{ID: c.ID, Cells: []Cell{{Text: ui.CallTitle(c), Mono: true}, how, {Text: ui.CallTook(v.env.Texts, c, now), Color: ColorMuted}}}
+		rows[i] = Row{ID: c.ID, Cells: []Cell{{Text: ui.CallTitle(c), Mono: true, Icon: icon, IconColor: toneColor(tone)}, {Text: word, Color: toneColor(tone)}, {Text: ui.CallTook(v.env.Texts, c, now), Color: ColorMuted}}}
 	}
 	v.table.Show(rows)
 	c := calls.Get(v.chosen)
@@ -128,13 +122,12 @@ func (v *CallsView) none2() fyne.CanvasObject {
 func (v *CallsView) showCall(c *ui.LiveCall, now time.Time) {
 	other := c.ID != v.seen
 	v.seen = c.ID
-	set(v.what, ui.CallBody(c))
 	set(v.how, ui.CallLine(v.env.Texts, c, now))
 	note := ui.CallNote(v.env.Texts, c, v.env.Explain)
 	set(v.note, note)
 	visible(v.note, note != "")
 	enabled(v.copy, len(c.Said) > 0)
-	v.out.show(c.Lines(), other)
+	v.out.show(c.Page(), other)
 }
 
 // set changes the text of a label, if it is another one.
@@ -142,4 +135,19 @@ func set(l *widget.Label, text string) {
 	if l.Text != text {
 		l.SetText(text)
 	}
+}
+
+// leftRight puts a list to the left of what is said of one of its lines.
+type leftRight struct{}
+
+func (leftRight) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(objects[0].MinSize().Width+objects[1].MinSize().Width, 80)
+}
+
+func (leftRight) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	pad := theme.Padding()
+	w := min(max(size.Width*0.4, 180), 340)
+	objects[0].Resize(fyne.NewSize(w, size.Height))
+	objects[1].Resize(fyne.NewSize(size.Width-w-2*pad, size.Height))
+	objects[1].Move(fyne.NewPos(w+2*pad, 0))
 }

@@ -26,6 +26,7 @@ type Cell struct {
 	Text       string
 	Icon       fyne.Resource
 	Color      fyne.ThemeColorName // of icon and text; "" is the usual one
+	IconColor  fyne.ThemeColorName // of the icon alone; "" is Color
 	Mono, Bold bool
 	Bar        *Bar
 }
@@ -40,7 +41,7 @@ func (c Cell) same(o Cell) bool {
 	if (c.Bar == nil) != (o.Bar == nil) || c.Bar != nil && *c.Bar != *o.Bar {
 		return false
 	}
-	return c.Text == o.Text && icon(c.Icon) == icon(o.Icon) && c.Color == o.Color && c.Mono == o.Mono && c.Bold == o.Bold
+	return c.Text == o.Text && icon(c.Icon) == icon(o.Icon) && c.Color == o.Color && c.IconColor == o.IconColor && c.Mono == o.Mono && c.Bold == o.Bold
 }
 
 // A Row is one of a table. Its ID is the same for as long as it is about the

@@ -319,7 +319,11 @@ func (c *tableCell) draw(w *widget.BaseWidget, cell Cell, right bool, at fyne.Po
 	room := size
 	if c.icon.Hidden = cell.Icon == nil; cell.Icon != nil {
 		side := w.Theme().Size(theme.SizeNameInlineIcon) - 2
-		c.icon.Resource = theme.NewColoredResource(cell.Icon, ink)
+		paint := cell.IconColor
+		if paint == "" {
+			paint = ink
+		}
+		c.icon.Resource = theme.NewColoredResource(cell.Icon, paint)
 		c.icon.Move(at.AddXY(0, (size.Height-side)/2))
 		c.icon.Resize(fyne.NewSquareSize(side))
 		at, room.Width = at.AddXY(side+4, 0), max(0, room.Width-side-4)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	cellPad    = 6 // at both sides of a cell
+	cellPad    = 5 // at both sides of a cell
 	rowPad     = 6 // above and below its text
 	ringWide   = 2 // line around what has the focus
 	scrollRoom = 8 // that the bar to scroll with covers at the right
