@@ -42,8 +42,8 @@ func (s *shell) keys() {
 	digits := []fyne.KeyName{fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.Key7, fyne.Key8, fyne.Key9}
 	for i, digit := range digits {
 		s.key(digit, 0, func() {
-			if i < len(s.pages) && c.Overlays().Top() == nil {
-				s.goTo(s.pages[i].name(), "")
+			if i < len(s.side) && c.Overlays().Top() == nil {
+				s.goTo(s.side[i].name(), "")
 			}
 		})
 	}

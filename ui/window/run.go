@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -75,6 +76,9 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	look := f.String("theme", "", "")
 	told := f.Bool("version", false, "")
 	err = f.Parse(args)
+	if cfg.Language = assets.Language(*language); cfg.Language != "" {
+		tx = assets.Load(cfg.Language, parts...)
+	}
 	names := strings.Join(pageNames(), ", ")
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -94,14 +98,15 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	case *look != "" && *look != "light" && *look != "dark":
 		return false, errors.New(tx.Get("window.cli.theme", "theme", *look))
 	}
-	cfg.Language, cfg.Theme = assets.Language(*language), *look
+	cfg.Theme = *look
 	return false, nil
 }
 
 // pageNames are the names of all pages.
 func pageNames() []string {
 	var out []string
-	for _, p := range pages(&core{}) {
+	side, led := pages(&core{})
+	for _, p := range slices.Concat(side, led) {
 		out = append(out, p.name())
 	}
 	return out
@@ -161,9 +166,9 @@ func (cfg *Config) show(ctx context.Context, app fyne.App, client *control.Clien
 		s.prefs, s.known = p, true
 	}
 	done()
-	s.at = cfg.Place.Page
-	s.places[s.at] = cfg.Place.Subject
+	s.at = cmp.Or(cfg.Place.Page, s.at)
 	s.build()
+	s.open(s.at, cfg.Place.Subject)
 	s.sized()
 	s.win.SetOnClosed(cancel)
 	s.win.SetCloseIntercept(s.close)
@@ -289,7 +294,7 @@ func (s *shell) browse(page string) {
 func (s *shell) help() {
 	tx := s.core.env.Texts
 	var rows []view.Key
-	for i, p := range s.pages {
+	for i, p := range s.side {
 		rows = append(rows, view.Key{Keys: fmt.Sprintf("%s+%d", modifier(), i+1), Text: tx.Get("window.page." + p.name())})
 	}
 	for _, k := range []struct{ keys, text string }{

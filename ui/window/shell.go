@@ -17,9 +17,11 @@ import (
 	"github.com/arenero/arenero/ui/view"
 )
 
-// pages are those of the side bar, in its order, made anew.
-func pages(c *core) []page {
-	return []page{newHosts(c), newSettings(c)}
+// pages are those of the side bar, in its order, and the ones that other pages
+// and the help lead to.
+func pages(c *core) (side, led []page) {
+	side = []page{newSandboxes(c), newSpend(c), newHosts(c), newProfiles(c), newTokens(c), newSettings(c)}
+	return side, []page{newGuide(c)}
 }
 
 const (
@@ -50,10 +52,10 @@ type shell struct {
 
 	core   *core
 	frame  *view.Frame
-	pages  []page
+	side   []page // of the side bar
+	led    []page // that is led to
 	opened map[string]fyne.CanvasObject
-	at     string            // the page that is seen
-	places map[string]string // where each page was led to last
+	at     string // the page that is seen
 	leave  context.CancelFunc
 
 	link    ui.Link
@@ -73,7 +75,7 @@ type shell struct {
 func newShell(ctx context.Context, cfg Config, app fyne.App, client *control.Client) *shell {
 	s := &shell{
 		cfg: cfg, client: client, app: app, ctx: ctx, link: ui.Starting, since: cfg.Clock.Now(),
-		places: map[string]string{}, leave: func() {}, restart: make(chan struct{}, 1),
+		leave: func() {}, restart: make(chan struct{}, 1),
 	}
 	s.win = app.NewWindow("Arenero")
 	s.win.SetPadded(false)
@@ -81,6 +83,9 @@ func newShell(ctx context.Context, cfg Config, app fyne.App, client *control.Cli
 	if icon := icons.PNG("running", 64); icon != nil {
 		s.win.SetIcon(fyne.NewStaticResource("arenero.png", icon))
 	}
+	s.core = &core{client: client, goTo: s.goTo, toast: s.toast, fail: s.fail, changed: s.read}
+	s.side, s.led = pages(s.core)
+	s.at = s.side[0].name()
 	s.keys()
 	return s
 }
@@ -100,8 +105,8 @@ func (s *shell) look() string {
 	return s.prefs.Theme
 }
 
-// build makes all that is seen anew, in the language and the theme of now. The
-// page stays the same, and where it was led to.
+// build draws all that is seen anew, in the language and the theme of now. The
+// pages stay, with what they know and where they were led to.
 func (s *shell) build() {
 	s.leave()
 	s.leave = func() {}
@@ -112,26 +117,24 @@ func (s *shell) build() {
 	s.spoken = s.language()
 	tx := assets.Load(s.spoken, parts...)
 	speak(tx)
-	s.core = &core{
-		client: s.client,
-		env: view.Env{
-			Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
-			Explain: func(err error) string { return explain(tx, err) },
-			Copy: func(text string) {
-				s.app.Clipboard().SetContent(text)
-				s.toast(tx.Get("window.copied"))
-			},
-			Browse: s.browse,
+	s.core.env = view.Env{
+		Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
+		Explain: func(err error) string { return explain(tx, err) },
+		Copy: func(text string) {
+			s.app.Clipboard().SetContent(text)
+			s.toast(tx.Get("window.copied"))
 		},
-		goTo: s.goTo, toast: s.toast, fail: s.fail, changed: s.read,
+		Browse: s.browse,
 	}
-	s.pages = pages(s.core)
 	s.opened = map[string]fyne.CanvasObject{}
 	var items []view.SideItem
-	for _, p := range s.pages {
+	for _, p := range s.side {
 		items = append(items, view.SideItem{Name: p.name(), Label: tx.Get("window.page." + p.name()), Icon: p.icon()})
 	}
 	items = append(items, view.SideItem{Name: helpItem, Label: tx.Get("window.help"), Icon: theme.HelpIcon()})
+	if s.frame != nil {
+		s.frame.Unveil()
+	}
 	s.frame = view.NewFrame(s.core.env, "Arenero", picture(ui.IconRunning), items, 2, func(name string) {
 		if name == helpItem {
 			s.help()
@@ -140,16 +143,13 @@ func (s *shell) build() {
 		s.goTo(name, "")
 	})
 	s.win.SetContent(s.frame.Object())
-	if !slices.ContainsFunc(s.pages, func(p page) bool { return p.name() == s.at }) {
-		s.at = s.pages[0].name()
-	}
-	s.open(s.at, s.places[s.at])
+	s.open(s.at, "")
 	s.status()
 }
 
 // page is the one of a name.
 func (s *shell) page(name string) page {
-	for _, p := range s.pages {
+	for _, p := range slices.Concat(s.side, s.led) {
 		if p.name() == name {
 			return p
 		}
@@ -184,11 +184,8 @@ func (s *shell) open(name, subject string) {
 	}
 	s.frame.Show(name, s.core.env.Texts.Get("window.page."+name), object)
 	s.enter()
-	if subject != "" {
-		s.places[name] = subject
-		if led, ok := p.(placed); ok {
-			led.place(subject)
-		}
+	if led, ok := p.(placed); ok && subject != "" {
+		led.place(subject)
 	}
 }
 
@@ -216,7 +213,7 @@ func (s *shell) saw(snap sandbox.Snapshot) {
 		s.setting = snap.Settings
 		s.read()
 	}
-	for _, p := range s.pages {
+	for _, p := range slices.Concat(s.side, s.led) {
 		if s.opened[p.name()] != nil {
 			p.show(snap)
 		}
@@ -335,9 +332,27 @@ func (s *shell) read() {
 // prefer goes by what the owner has set.
 func (s *shell) prefer(p control.Preferences) {
 	s.prefs, s.known = p, true
+	s.begin()
 	if s.language() != s.spoken || s.look() != s.variant {
 		s.build()
 	} else if p, ok := s.page("settings").(*settings); ok && s.opened["settings"] != nil {
 		p.prefer(s.prefs)
 	}
+}
+
+// begin leads a user who has not seen them to the first steps, once, unless
+// there is a host that uses sandboxes already.
+func (s *shell) begin() {
+	if s.guided || s.link != ui.Linked {
+		return
+	}
+	s.guided = true
+	if s.prefs.GuideDone || s.cfg.Place != (control.Place{}) {
+		return
+	}
+	fetch(s.ctx, func(ctx context.Context) ([]control.Host, error) { return s.client.Hosts(ctx, control.HostQuery{}) }, func(hosts []control.Host, err error) {
+		if err == nil && !slices.ContainsFunc(hosts, func(h control.Host) bool { return h.Connected }) {
+			s.goTo(guideName, "")
+		}
+	})
 }

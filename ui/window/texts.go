@@ -16,7 +16,7 @@ import (
 // parts are the files of assets/translation that the windows show texts of: one
 // for each page, and those that the engine speaks in.
 var parts = []string{
-	"window", ui.HostTexts, ui.GuideTexts, "window-settings", ui.ProfileTexts, ui.TokenTexts,
+	"window", "window-sandboxes", "window-spend", ui.HostTexts, ui.ProfileTexts, ui.TokenTexts, "window-activity", "window-settings", ui.GuideTexts,
 	ui.Texts, ui.MessageTexts, ui.KeychainTexts, "hosts", "verbs", "doctor",
 }
 
