@@ -91,6 +91,7 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 		if err != nil {
 			return control.Preferences{}, deskError(err)
 		}
+		a.fleet.Renew()
 		return a.preferences()
 	})
 }

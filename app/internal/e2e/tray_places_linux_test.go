@@ -3,9 +3,12 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/ui"
 )
@@ -117,4 +120,108 @@ func TestTrayConnectsAHost(t *testing.T) {
 	h.has(t, "cursor · running")
 	c.Close()
 	h.has(t, "No sandboxes")
+}
+
+// TestTrayPauses refuses new sandboxes from the menu, and takes them again.
+func TestTrayPauses(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	h := newTrayHost(t, bus)
+	r.tray(t, bus)
+	h.wait(t)
+	b := r.create(t, "before")
+	marked := func(want bool) {
+		t.Helper()
+		eventually(t, "the mark is as it should be", func() bool {
+			item, ok := find(h.read(t), "Pause new sandboxes")
+			return ok && item.toggle && item.on == want
+		})
+	}
+	marked(false)
+	h.click(t, "Pause new sandboxes")
+	h.has(t, "1 running · $0.00 today · new ones paused")
+	marked(true)
+	if _, err := r.client.Create(t.Context(), sandbox.Spec{Name: "late"}); err == nil || !strings.Contains(err.Error(), "paused") {
+		t.Errorf("create: %v", err)
+	}
+	if s := r.stateOf(t, b.ID); s != sandbox.Running {
+		t.Errorf("the one before is %s", s)
+	}
+	if err := r.client.Pause(t.Context(), false); err != nil { // as a window does
+		t.Fatal(err)
+	}
+	marked(false)
+	h.click(t, "Pause new sandboxes")
+	marked(true)
+	h.click(t, "Pause new sandboxes")
+	marked(false)
+	after := r.create(t, "after")
+	for _, id := range []string{b.ID, after.ID} {
+		if err := r.client.Terminate(t.Context(), id, ""); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTrayGoesByPreferences speaks another language as soon as it is chosen, with
+// no more signals than that takes, and is silent if that is wanted.
+func TestTrayGoesByPreferences(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	h := newTrayHost(t, bus)
+	r.tray(t, bus)
+	h.wait(t)
+	h.has(t, "AI apps")
+	h.has(t, "No sandboxes · $0.00 today")
+	h.sent()
+	if _, err := r.client.EditPreferences(t.Context(), control.PreferencesEdit{Language: new("es")}); err != nil {
+		t.Fatal(err)
+	}
+	h.has(t, "Ningún sandbox · 0,00 US$ hoy")
+	h.has(t, "Apps de IA")
+	if sent := h.sent(); len(sent) > 3 || slices.Contains(sent, "LayoutUpdated") {
+		t.Errorf("another language is told by %v", sent)
+	}
+	b := r.create(t, "uno")
+	h.has(t, "uno · en marcha")
+	kill9(r.cloudPID())
+	eventually(t, "it is told", func() bool { return strings.Contains(strings.Join(h.told(), "\n"), "uno ha terminado") })
+	if _, err := r.client.EditPreferences(t.Context(), control.PreferencesEdit{Language: new(""), Notices: &control.Notices{Off: true}}); err != nil {
+		t.Fatal(err)
+	}
+	h.has(t, "No sandboxes")
+	before := len(h.told())
+	b = r.create(t, "two")
+	kill9(r.cloudPID())
+	h.click(t, "Open Arenero") // which fails, after all that was told before
+	h.shows(t, ui.IconAttention)
+	eventually(t, "it has ended", func() bool { return r.stateOf(t, b.ID) == sandbox.Terminated })
+	h.has(t, "No sandboxes")
+	if told := h.told()[before:]; len(told) > 0 {
+		t.Errorf("without notices it told %q", told)
+	}
+}
+
+// TestTrayExtends puts off an end that was brought forward, as far as can be.
+func TestTrayExtends(t *testing.T) {
+	r, bus := newEngineRig(t), newBus(t)
+	h := newTrayHost(t, bus)
+	r.tray(t, bus)
+	h.wait(t)
+	b := r.create(t, "web")
+	h.has(t, "web · running", "Ends in 1 h")
+	if _, ok := find(h.read(t), "web", "Extend"); ok {
+		t.Error("it can be extended beyond its life")
+	}
+	if _, err := r.client.ScheduleRemoval(t.Context(), b.ID, b.EndsAt.Add(-40*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	h.has(t, "web · running", "Ends in 20 min")
+	h.click(t, "web", "Extend by 40 min")
+	h.has(t, "web · running", "Ends in 1 h")
+	eventually(t, "it can't be extended any more", func() bool {
+		_, ok := find(h.read(t), "web", "Extend")
+		return !ok
+	})
+	if err := r.client.Terminate(t.Context(), b.ID, ""); err != nil {
+		t.Error(err)
+	}
 }

@@ -62,6 +62,7 @@ type Fleet struct {
 	mu       sync.Mutex               // guards what follows, and all of leases, boxes and runs
 	closed   bool                     // no more work may begin
 	paused   bool                     // no sandbox is made
+	settings uint64                   // how often the owner has set something
 	leases   map[string]*lease        // by id
 	boxes    map[string]*box          // by key
 	runs     map[string]*run          // by the id of their Exec or Cell

@@ -17,7 +17,7 @@ func (f *Fleet) Snapshot() sandbox.Snapshot {
 }
 
 func (f *Fleet) snapshotLocked() sandbox.Snapshot {
-	s := sandbox.Snapshot{Seq: f.seq, At: f.clock.Now(), Version: f.cfg.Version, Sandboxes: []sandbox.Sandbox{}, Leases: []sandbox.LeaseInfo{}, Profiles: []sandbox.Reach{}, Paused: f.paused}
+	s := sandbox.Snapshot{Seq: f.seq, At: f.clock.Now(), Version: f.cfg.Version, Sandboxes: []sandbox.Sandbox{}, Leases: []sandbox.LeaseInfo{}, Profiles: []sandbox.Reach{}, Paused: f.paused, Settings: f.settings}
 	for _, b := range f.boxes {
 		s.Sandboxes = append(s.Sandboxes, f.nounLocked(b))
 	}

@@ -15,6 +15,15 @@ func (f *Fleet) Pause(paused bool) {
 	f.changedLocked()
 }
 
+// Renew tells whoever looks that the owner has set something anew, which is not
+// the fleet's own.
+func (f *Fleet) Renew() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settings++
+	f.changedLocked()
+}
+
 // Paused is why no sandbox is made now; nil if any is.
 func (f *Fleet) Paused() error {
 	f.mu.Lock()
