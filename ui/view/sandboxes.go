@@ -373,7 +373,6 @@ func sandboxCells(cells []ui.SandboxCell) []Cell {
 		}
 		if c.Look != "" {
 			out[i].Icon, out[i].Color = looks(c.Look)
-			out[i].Bold = c.Look == ui.LookWorking
 		}
 		if c.Meter != nil {
 			out[i].Bar = &Bar{Value: c.Meter.Left, Level: barLevel(c.Meter.Tone), Text: c.Meter.Text}

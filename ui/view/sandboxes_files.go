@@ -91,7 +91,7 @@ func newFilesView(env Env) *FilesView {
 	v.progress = container.NewBorder(nil, nil, nil, cancel, v.bar)
 	v.progress.Hide()
 	v.state = container.NewStack()
-	tools := container.New(flow{}, v.put, v.get, v.fresh, v.rename, v.remove, v.again)
+	tools := container.New(&toolRow{}, v.put, v.get, v.fresh, v.rename, v.remove, v.again)
 	v.whole = container.NewBorder(container.NewVBox(v.way, tools), v.progress, nil, nil, v.table.Object())
 	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.state, v.whole))
 	v.banner.around = v.object
@@ -294,5 +294,58 @@ func (v *FilesView) Progress(text string, part float64) {
 	}
 	if text != "" {
 		v.bar.Set(Bar{Value: part, Text: text})
+	}
+}
+
+// A toolRow is a row of buttons, which show their pictures alone where there is
+// no room for their labels.
+type toolRow struct {
+	labels []string
+	short  bool
+}
+
+func (l *toolRow) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(0, 0)
+	for _, o := range objects {
+		size.Height = max(size.Height, o.MinSize().Height)
+		size.Width += size.Height + theme.Padding() // of a picture
+	}
+	return size
+}
+
+// wide is the width of the row with its labels.
+func (l *toolRow) wide(objects []fyne.CanvasObject) (width float32) {
+	th := fyne.CurrentApp().Settings().Theme()
+	for i, o := range objects {
+		width += o.MinSize().Width + theme.Padding()
+		if b, ok := o.(*Button); ok && l.short && l.labels[i] != "" {
+			width += fyne.MeasureText(l.labels[i], th.Size(theme.SizeNameText), fyne.TextStyle{Bold: true}).Width + b.Theme().Size(theme.SizeNamePadding)*2
+		}
+	}
+	return width
+}
+
+func (l *toolRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	if l.labels == nil {
+		for _, o := range objects {
+			b, _ := o.(*Button)
+			l.labels = append(l.labels, b.Text)
+		}
+	}
+	if short := l.wide(objects) > size.Width; short != l.short {
+		l.short = short
+		for i, o := range objects {
+			b, _ := o.(*Button)
+			if b.Text = l.labels[i]; short {
+				b.Text = ""
+			}
+			b.Refresh()
+		}
+	}
+	x := float32(0)
+	for _, o := range objects {
+		o.Move(fyne.NewPos(x, 0))
+		o.Resize(fyne.NewSize(o.MinSize().Width, size.Height))
+		x += o.MinSize().Width + theme.Padding()
 	}
 }
