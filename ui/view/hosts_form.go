@@ -31,6 +31,8 @@ type HostForm struct {
 	scope    *widget.Select
 	scopes   []string
 	where    *Entry // folder, or the app's own profile
+	whereIs  *widget.Label
+	choose   *Button // a folder
 	whereBox *fyne.Container
 	place    *widget.Select
 	places   []string
@@ -96,8 +98,9 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 		row("scope", f.scope)
 		f.where = NewEntry()
 		f.where.OnChanged = func(string) { f.changed() }
-		choose := NewButton(tx.Get("window.hosts.form.folder.choose"), theme.FolderOpenIcon(), f.browse)
-		f.whereBox = container.NewBorder(nil, nil, nil, choose, f.where)
+		f.choose = NewButton(tx.Get("window.hosts.form.folder.choose"), theme.FolderOpenIcon(), f.browse)
+		f.whereIs = widget.NewLabel("")
+		f.whereBox = container.NewBorder(nil, nil, f.whereIs, f.choose, f.where)
 		f.whereBox.Hide()
 	}
 	var names []string
@@ -181,19 +184,18 @@ func (f *HostForm) Order() (o control.HostOrder, missing string) {
 // changed takes in that a choice has changed.
 func (f *HostForm) changed() {
 	if f.whereBox != nil {
-		scope := f.scopes[max(0, f.scope.SelectedIndex())]
+		scope, tx := f.scopes[max(0, f.scope.SelectedIndex())], f.env.Texts
 		switch {
 		case ui.ScopeNeedsFolder(scope):
-			f.where.SetPlaceHolder(f.env.Texts.Get("window.hosts.form.folder.hint"))
-			f.whereBox.Objects[1].Show()
-			f.whereBox.Show()
+			f.whereIs.SetText(tx.Get("window.hosts.form.folder"))
+			f.where.SetPlaceHolder(tx.Get("window.hosts.form.folder.hint"))
+			f.choose.Show()
 		case ui.ScopeNeedsProfile(scope):
-			f.where.SetPlaceHolder(f.env.Texts.Get("window.hosts.form.profile.hint"))
-			f.whereBox.Objects[1].Hide()
-			f.whereBox.Show()
-		default:
-			f.whereBox.Hide()
+			f.whereIs.SetText(tx.Get("window.hosts.form.profile"))
+			f.where.SetPlaceHolder(tx.Get("window.hosts.form.profile.hint"))
+			f.choose.Hide()
 		}
+		seen(f.whereBox, ui.ScopeNeedsFolder(scope) || ui.ScopeNeedsProfile(scope))
 	}
 	f.Plan()
 }
