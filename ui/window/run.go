@@ -79,7 +79,7 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	if cfg.Language = assets.Language(*language); cfg.Language != "" {
 		tx = assets.Load(cfg.Language, parts...)
 	}
-	names := strings.Join(pageNames(), ", ")
+	names := strings.Join(pageNames, ", ")
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintln(stdout, tx.Get("window.cli.help", "pages", names))
@@ -91,7 +91,7 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 		return true, nil
 	case f.NArg() > 0:
 		return false, errors.New(tx.Get("window.cli.extra", "word", f.Arg(0)))
-	case cfg.Place.Page != "" && !slices.Contains(pageNames(), cfg.Place.Page):
+	case cfg.Place.Page != "" && !slices.Contains(pageNames, cfg.Place.Page):
 		return false, errors.New(tx.Get("window.cli.page", "page", cfg.Place.Page, "pages", names))
 	case *language != "" && assets.Language(*language) == "":
 		return false, errors.New(tx.Get("window.cli.lang", "lang", *language))
@@ -100,16 +100,6 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	}
 	cfg.Theme = *look
 	return false, nil
-}
-
-// pageNames are the names of all pages.
-func pageNames() []string {
-	var out []string
-	side, led := pages(&core{})
-	for _, p := range slices.Concat(side, led) {
-		out = append(out, p.name())
-	}
-	return out
 }
 
 // run shows the window, or the one of another program of this kind.

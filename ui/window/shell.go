@@ -17,6 +17,9 @@ import (
 	"github.com/arenero/arenero/ui/view"
 )
 
+// pageNames are the names of [pages].
+var pageNames = []string{"sandboxes", "spend", "hosts", "profiles", "tokens", "activity", "settings", guideName}
+
 // pages are those of the side bar, in its order, and the ones that other pages
 // and the help lead to.
 func pages(c *core) (side, led []page) {
@@ -83,7 +86,7 @@ func newShell(ctx context.Context, cfg Config, app fyne.App, client *control.Cli
 	if icon := icons.PNG("running", 64); icon != nil {
 		s.win.SetIcon(fyne.NewStaticResource("arenero.png", icon))
 	}
-	s.core = &core{client: client, goTo: s.goTo, toast: s.toast, fail: s.fail, changed: s.read}
+	s.core = &core{client: client, env: s.env(), goTo: s.goTo, toast: s.toast, fail: s.fail, changed: s.read}
 	s.side, s.led = pages(s.core)
 	s.at = s.side[0].name()
 	s.keys()
@@ -114,18 +117,10 @@ func (s *shell) build() {
 		s.variant = l
 		s.app.Settings().SetTheme(view.NewTheme(l))
 	}
-	s.spoken = s.language()
-	tx := assets.Load(s.spoken, parts...)
+	s.core.env = s.env()
+	tx := s.core.env.Texts
+	s.spoken = tx.Language
 	speak(tx)
-	s.core.env = view.Env{
-		Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
-		Explain: func(err error) string { return explain(tx, err) },
-		Copy: func(text string) {
-			s.app.Clipboard().SetContent(text)
-			s.toast(tx.Get("window.copied"))
-		},
-		Browse: s.browse,
-	}
 	s.opened = map[string]fyne.CanvasObject{}
 	var items []view.SideItem
 	for _, p := range s.side {
@@ -145,6 +140,20 @@ func (s *shell) build() {
 	s.win.SetContent(s.frame.Object())
 	s.open(s.at, "")
 	s.status()
+}
+
+// env is what all views have in common, in the language of now.
+func (s *shell) env() view.Env {
+	tx := assets.Load(s.language(), parts...)
+	return view.Env{
+		Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
+		Explain: func(err error) string { return explain(tx, err) },
+		Copy: func(text string) {
+			s.app.Clipboard().SetContent(text)
+			s.toast(tx.Get("window.copied"))
+		},
+		Browse: s.browse,
+	}
 }
 
 // page is the one of a name.
@@ -232,6 +241,11 @@ func (s *shell) lose(err error, ended bool) {
 		s.since = s.cfg.Clock.Now()
 		s.link = ui.Lost
 		s.why = nil
+		for _, p := range s.pages {
+			if l, ok := p.(losable); ok && s.opened[p.name()] != nil {
+				l.lose()
+			}
+		}
 	}
 	s.ended = ended
 	// That nothing answers is known. Anything else is worth a word, until an
