@@ -12,10 +12,14 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 )
 
-// owned has the owner, and nobody else, have something done.
+// owned has the owner, and nobody else, have something done: no app's entry does,
+// not even outside its tools.
 func owned[T any](ctx context.Context, g *gate, do func() (T, error)) (out T, err error) {
 	if err := g.owner(ctx); err != nil {
 		return out, err
+	}
+	if call := sandbox.CallOf(ctx); call != nil && call.Caller().Connection != "" {
+		return out, notOwner()
 	}
 	return do()
 }

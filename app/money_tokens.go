@@ -19,12 +19,16 @@ func (g *gate) owner(ctx context.Context) error {
 		return nil
 	}
 	if c := call.Caller(); c.Token != "" || c.Tool != "" || c.HTTP {
-		return &sandbox.Error{
-			Code: sandbox.Forbidden, Msg: "only the owner of the computer may do that, and no tool does",
-			Hint: "ask them to do it in Arenero or with the command \"arenero\"", Details: map[string]any{"missing": []string{"owner"}},
-		}
+		return notOwner()
 	}
 	return nil
+}
+
+func notOwner() error {
+	return &sandbox.Error{
+		Code: sandbox.Forbidden, Msg: "only the owner of the computer may do that, and no tool does",
+		Hint: "ask them to do it in Arenero or with the command \"arenero\"", Details: map[string]any{"missing": []string{"owner"}},
+	}
 }
 
 // steward is owner, for what needs the ledger too.
