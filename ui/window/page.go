@@ -28,6 +28,13 @@ type page interface {
 	tick(now time.Time)
 }
 
+// A losable page shows that what it has may not be so any more: the engine is
+// away, until show is called again.
+type losable interface {
+	page
+	lose()
+}
+
 // A placed page can be led to one thing on it, as by a click on a notice.
 type placed interface {
 	page

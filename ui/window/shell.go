@@ -241,7 +241,7 @@ func (s *shell) lose(err error, ended bool) {
 		s.since = s.cfg.Clock.Now()
 		s.link = ui.Lost
 		s.why = nil
-		for _, p := range s.pages {
+		for _, p := range slices.Concat(s.side, s.led) {
 			if l, ok := p.(losable); ok && s.opened[p.name()] != nil {
 				l.lose()
 			}
