@@ -128,8 +128,8 @@ func live(g sandbox.Grant, now time.Time) bool {
 	return g.RevokedAt.IsZero() && (g.ExpiresAt.IsZero() || now.Before(g.ExpiresAt))
 }
 
-// list are the tokens that are shown: those that are over go last, if at all. One
-// that has expired is there for as long as it is selected or has sandboxes.
+// list are the tokens that are shown: those that are over go last. A revoked one
+// is not there, unless it has sandboxes or is asked for.
 func (v *Tokens) list() []control.Token {
 	var on, over []control.Token
 	for _, t := range v.shown.Tokens {
@@ -141,6 +141,15 @@ func (v *Tokens) list() []control.Token {
 		}
 	}
 	return append(on, over...)
+}
+
+// Listed are the names of the tokens in the list, in its order.
+func (v *Tokens) Listed() []string {
+	var out []string
+	for _, t := range v.list() {
+		out = append(out, t.Grant.Name)
+	}
+	return out
 }
 
 func (v *Tokens) item(id string) (control.Token, bool) {
