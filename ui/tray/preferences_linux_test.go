@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/ui"
 )
@@ -17,9 +19,10 @@ import (
 // A board is a panel that keeps what it is given.
 type board struct {
 	notices chan ui.Notice
+	shown   []ui.Model
 }
 
-func (b *board) show(ui.Model) {}
+func (b *board) show(m ui.Model) { b.shown = append(b.shown, m) }
 
 func (b *board) notify(n ui.Notice, _ func()) error {
 	b.notices <- n
@@ -32,10 +35,10 @@ func newBoard(t *testing.T, hour int, quiet *ui.Hours) (*tray, *board, *string) 
 	t.Helper()
 	language := new(string)
 	tr := newTray(Config{
-		Texts: func() assets.Texts { return assets.Load(*language, ui.Texts) }, Quiet: quiet,
+		Texts: func() assets.Texts { return assets.Load(*language, ui.Texts) }, Quiet: quiet, Explain: func(err error) string { return err.Error() },
 		Clock: clockwork.NewFakeClockAt(time.Date(2026, 11, 29, hour, 0, 0, 0, time.Local)), Log: slog.New(slog.DiscardHandler),
 	})
-	b := &board{make(chan ui.Notice, 10)}
+	b := &board{notices: make(chan ui.Notice, 10)}
 	tr.panel = b
 	return tr, b, language
 }
@@ -83,6 +86,48 @@ func TestNoticesByPreference(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLossIsShownAtOnce holds that the end of an engine, and a new one, wait for
+// no clock, while other news come once a second.
+func TestLossIsShownAtOnce(t *testing.T) {
+	tr, b, _ := newBoard(t, 12, nil)
+	now := tr.cfg.Clock.Now()
+	see := func(n int) {
+		s := sandbox.Snapshot{At: now}
+		for i := range n {
+			s.Sandboxes = append(s.Sandboxes, sandbox.Sandbox{ID: fmt.Sprint("microvm-", i), Name: "web", State: sandbox.Running, Profile: sandbox.ProfileLocal})
+		}
+		tr.saw(s)
+		tr.asked = true // nor what the user has set
+		tr.spendDay, tr.alive = ui.Today(now), nil // what was spent is not asked for here
+	}
+	turns := func(what string, icon ui.Icon, off bool) {
+		t.Helper()
+		before := len(b.shown)
+		tr.turn(t.Context())
+		if len(b.shown) != before+1 {
+			t.Fatalf("%s: shown %d times", what, len(b.shown)-before)
+		}
+		m := b.shown[before]
+		kill, ok := ui.Find(m.Items, "sandbox/microvm-0/kill")
+		if m.Icon != icon || !ok || kill.Disabled != off {
+			t.Errorf("%s: %s, Kill %+v", what, m.Icon, kill)
+		}
+	}
+	see(1)
+	turns("the first snapshot", ui.IconRunning, false)
+	see(2)
+	if next := tr.turn(t.Context()); len(b.shown) != 1 || next.After(now.Add(calm)) {
+		t.Errorf("news at once: shown %d times, then at %v", len(b.shown), next)
+	}
+	tr.lose(&sandbox.Error{Code: sandbox.Unreachable, Msg: "nobody answers"})
+	turns("the engine is lost", ui.IconLost, true)
+	if why, ok := ui.Find(b.shown[1].Items, "lost"); !ok || why.Label != "nobody answers" {
+		t.Errorf("the reason is %+v", why)
+	}
+	see(1)
+	turns("it is back", ui.IconRunning, false)
 }
 
 // TestLanguageChangesOnce has the menu say the same in another language, with one
