@@ -231,7 +231,7 @@ func (s *shell) clockwork() {
 
 // come shows the window to a user who has asked for it once more.
 func (s *shell) come(p control.Place) {
-	if p.Page != "" {
+	if s.page(p.Page) != nil { // a program of another version may ask for one that there is not
 		s.open(p.Page, p.Subject)
 	}
 	s.win.Show()
