@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,10 +39,10 @@ type engineWatch struct {
 // run works until ctx is done.
 func (w *engineWatch) run(ctx context.Context) {
 	var since, launched time.Time // since when there is none
-	ended, known, tries := false, false, 0
+	known, asked, tries := false, false, 0
 	for delay := retryFirst; ; delay = min(2*delay, retryLast) {
 		err := w.client.Watch(ctx, func(s sandbox.Snapshot) error {
-			since, delay, known, ended, tries = time.Time{}, retryFirst, true, false, 0
+			since, delay, known, asked, tries = time.Time{}, retryFirst, true, false, 0
 			w.saw(s)
 			return nil
 		})
@@ -50,18 +51,19 @@ func (w *engineWatch) run(ctx context.Context) {
 		}
 		now := w.clock.Now()
 		if since.IsZero() {
-			since, ended = now, known && saidGoodbye(err)
+			since = now
 		}
-		w.lost(err, ended)
-		asked := false
+		wanted := false
 		select {
 		case <-w.restart:
-			asked, ended = true, false
+			asked, wanted = true, true
 		default:
 		}
+		ended := known && !asked && leftNothing(err)
+		w.lost(err, ended)
 		// The first time nobody has to wait: most likely nothing runs yet.
 		due := !ended && now.Sub(launched) >= launchEvery && (!known || now.Sub(since) >= launchAfter)
-		if asked || due && refusedDial(err) {
+		if wanted || due && refusedDial(err) {
 			launched = now
 			if lerr := w.launch(ctx, tries > 0); lerr != nil {
 				w.lost(lerr, ended)
@@ -85,16 +87,10 @@ func (w *engineWatch) run(ctx context.Context) {
 	}
 }
 
-// saidGoodbye reports whether an engine told its clients that it ends, as it does
-// when somebody has it end.
-func saidGoodbye(err error) bool {
-	e, ok := errors.AsType[*sandbox.Error](err)
-	if !ok || e.Err == nil {
-		return false
-	}
-	said, ok := errors.AsType[*sandbox.Error](e.Err)
-	return ok && said.Code == sandbox.Unreachable
-}
+// leftNothing reports whether an engine has taken its socket away, as one does
+// that somebody has had end, and none that failed. Pipes tell nothing: they always
+// go.
+func leftNothing(err error) bool { return runtime.GOOS != "windows" && errors.Is(err, fs.ErrNotExist) }
 
 // refusedDial reports whether err is that nothing is there, and not that what is
 // there can't be used.
