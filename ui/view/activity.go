@@ -59,6 +59,8 @@ type Activity struct {
 	count   *widget.Label
 	note    *widget.Label
 	detail  *fyne.Container
+	beside  *container.Scroll // that detail is in
+	split   *fyne.Container
 	told    *ui.Entry // that detail is of
 	list    *fyne.Container
 	empty   *fyne.Container
@@ -115,11 +117,14 @@ func NewActivity(env Env) *Activity {
 	export.Importance = widget.LowImportance
 	filters := container.NewVBox(
 		container.NewBorder(nil, nil, nil, export, v.search),
-		container.New(flow{}, v.topic, v.level, v.host, v.sandbox, v.days.pick, v.days.told, v.all),
+		container.New(flow{}, roomy(v.topic), roomy(v.level), roomy(v.host), roomy(v.sandbox), roomy(v.days.pick), v.days.told, v.all),
 		v.days.custom, v.days.wrong,
 	)
 	v.list = container.NewBorder(nil, container.NewVBox(container.New(flow{}, v.count, v.older), v.note), nil, nil, container.NewStack(v.table.Object(), v.empty))
-	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), filters), nil, nil, nil, container.New(flank{}, v.list, container.NewVScroll(v.detail)))
+	v.beside = container.NewVScroll(v.detail)
+	v.beside.Hide()
+	v.split = container.New(flank{}, v.list, v.beside)
+	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), filters), nil, nil, nil, v.split)
 	v.Show(ActivityShown{})
 	return v
 }
@@ -183,8 +188,10 @@ func (v *Activity) countText() string {
 	switch s := v.shown; {
 	case !s.Loaded:
 		return v.say("loading")
+	case s.All == 0:
+		return ""
 	case len(s.Entries) == s.All && !s.More:
-		return v.say("shown.all", "n", strconv.Itoa(s.All)) + " " + v.say("oldest")
+		return v.say("shown.all", "n", strconv.Itoa(s.All)) + " · " + v.say("oldest")
 	case len(s.Entries) == s.All:
 		return v.say("shown.all", "n", strconv.Itoa(s.All))
 	}
@@ -317,10 +324,9 @@ func (v *Activity) drawDetail() {
 	}
 	v.told = &e
 	if !ok {
-		v.detail.Objects = []fyne.CanvasObject{Muted(v.say("choose"))}
-		v.detail.Refresh()
 		return
 	}
+	showBeside(v.split, v.beside)
 	title := widget.NewLabelWithStyle(e.Text, fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
 	title.Wrapping, title.Selectable = fyne.TextWrapWord, true
 	box := container.NewVBox(title)
@@ -359,7 +365,9 @@ func (v *Activity) drawDetail() {
 	}
 	if data := ui.EventData(e); data != "" {
 		box.Add(widget.NewLabel(v.say("data")))
-		box.Add(Copyable(v.env, data))
+		particulars := widget.NewLabelWithStyle(data, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
+		particulars.Wrapping, particulars.Selectable = fyne.TextWrapBreak, true
+		box.Add(particulars)
 	}
 	v.detail.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, barRoom(), box)}
 	v.detail.Refresh()

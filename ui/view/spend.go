@@ -175,7 +175,7 @@ func warned() *widget.Label {
 type flank struct{}
 
 const (
-	flankWide   = 700
+	flankWide   = 860
 	flankDetail = 290
 )
 
@@ -203,6 +203,37 @@ func (flank) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		detail.Move(fyne.NewPos(0, h+pad))
 	}
 }
+
+// showBeside shows what is said of the line that is selected, once there is one.
+func showBeside(split *fyne.Container, beside *container.Scroll) {
+	if beside.Visible() {
+		return
+	}
+	beside.Show()
+	split.Refresh()
+}
+
+// roomy gives a choice the room for its longest option, as far as that is not
+// too much.
+func roomy(s *widget.Select) fyne.CanvasObject { return container.New(&roomLayout{s}, s) }
+
+type roomLayout struct{ of *widget.Select }
+
+const (
+	roomMost  = 220
+	roomArrow = 24 // beside the text
+)
+
+func (l *roomLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	width := float32(0)
+	for _, o := range l.of.Options {
+		width = max(width, fyne.MeasureText(o, theme.TextSize(), fyne.TextStyle{}).Width)
+	}
+	least := l.of.MinSize()
+	return fyne.NewSize(max(80, min(roomMost, width+roomArrow+3*theme.InnerPadding())), least.Height)
+}
+
+func (l *roomLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
 // factList are facts as labels and values.
 func factList(all []ui.Fact) *fyne.Container {

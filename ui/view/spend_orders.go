@@ -28,7 +28,8 @@ type spendOrders struct {
 	older  *Button
 	all    *widget.Label
 	detail *fyne.Container
-	told   *sandbox.Order // that detail is of
+	beside *container.Scroll // that detail is in
+	told   *sandbox.Order    // that detail is of
 	list   *fyne.Container
 	empty  fyne.CanvasObject
 	object *fyne.Container
@@ -37,10 +38,10 @@ type spendOrders struct {
 func newSpendOrders(v *Spend) *spendOrders {
 	o := &spendOrders{v: v, all: Muted(v.say("orders.all")), detail: container.NewStack()}
 	o.table = NewTable(v.env, []Column{
-		{Title: v.say("column.asked"), Width: 84},
+		{Title: v.say("column.asked"), Width: 96},
 		{Title: v.say("column.name"), Width: 76, Grow: true},
 		{Title: v.say("column.host"), Width: 76, Grow: true},
-		{Title: v.say("column.cost"), Width: 100, Right: true},
+		{Title: v.say("column.cost"), Width: 110, Right: true},
 		{Title: v.say("column.would"), Width: 84, Right: true},
 	})
 	o.table.OnSelect = func(string) { o.drawDetail() }
@@ -51,9 +52,11 @@ func newSpendOrders(v *Spend) *spendOrders {
 	}
 	o.older = NewButton(v.say("orders.more"), nil, func() { v.OnOlder() })
 	o.list = container.NewBorder(nil, container.NewStack(container.New(flow{}, o.older), o.all), nil, nil, o.table.Object())
+	o.beside = container.NewVScroll(o.detail)
+	o.beside.Hide()
 	o.empty = EmptyState(nil, v.say("orders.none"), v.say("empty.text"))
 	o.empty.Hide()
-	o.object = container.NewStack(container.New(flank{}, o.list, container.NewVScroll(o.detail)), o.empty)
+	o.object = container.NewStack(container.New(flank{}, o.list, o.beside), o.empty)
 	o.drawDetail()
 	return o
 }
@@ -121,10 +124,9 @@ func (o *spendOrders) drawDetail() {
 	}
 	o.told = &b
 	if !ok {
-		o.detail.Objects = []fyne.CanvasObject{Muted(v.say("orders.choose"))}
-		o.detail.Refresh()
 		return
 	}
+	showBeside(o.object.Objects[0].(*fyne.Container), o.beside)
 	id := b.Sandbox
 	if id == "" {
 		id = b.ID

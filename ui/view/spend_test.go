@@ -503,6 +503,7 @@ func TestStalePricesCanBeRenewed(t *testing.T) {
 		t.Error("old prices are not told, or AWS can be asked as nobody")
 	}
 	v.ShowNotes(SpendNotes{Prices: "old", Stale: true, Profiles: []string{"work"}})
+	settle(env, fyne.NewSize(780, 580))
 	drawn(t, env, "spend-stale")
 	test.Tap(v.overview.refresh)
 	v.ShowNotes(SpendNotes{Prices: "old", Stale: true, Profiles: []string{"work", "play"}})

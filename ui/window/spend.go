@@ -48,13 +48,20 @@ type spend struct {
 }
 
 func newSpend(c *core) page {
-	p := &spend{c: c, ctx: context.Background(), choose: chooseFile}
+	p := &spend{c: c, ctx: left(), choose: chooseFile}
 	p.pickRange(ui.RangeUsual, ui.Days{})
 	return p
 }
 
-func (p *spend) name() string        { return "spend" }
+func (p *spend) name() string        { return ui.PageSpend }
 func (p *spend) icon() fyne.Resource { return theme.HistoryIcon() }
+
+// left is the context of a page that is not seen: nothing is asked for it.
+func left() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
 
 // open makes the view.
 func (p *spend) open() fyne.CanvasObject {
@@ -72,7 +79,7 @@ func (p *spend) open() fyne.CanvasObject {
 	v.OnPlace = p.templates
 	v.OnAsk = p.quote
 	v.OnOlder = p.older
-	v.OnGo = func(id string) { p.c.goTo("sandboxes", id) }
+	v.OnGo = func(id string) { p.c.goTo(ui.PageSandboxes, id) }
 	p.render()
 	return v.Object()
 }
