@@ -23,7 +23,7 @@ var pageNames = []string{"sandboxes", "spend", "hosts", "profiles", "tokens", "a
 // pages are those of the side bar, in its order, and the ones that other pages
 // and the help lead to.
 func pages(c *core) (side, led []page) {
-	side = []page{newSandboxes(c), newSpend(c), newHosts(c), newProfiles(c), newTokens(c), newSettings(c)}
+	side = []page{newSandboxes(c), newSpend(c), newHosts(c), newProfiles(c), newTokens(c), newActivity(c), newSettings(c)}
 	return side, []page{newGuide(c)}
 }
 
