@@ -290,6 +290,9 @@ func (l *callLog) follow(ctx context.Context, emit func(sandbox.CallNews) error)
 			if err := emit(n); err != nil {
 				return err
 			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 		if ended {
 			return nil
