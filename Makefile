@@ -1,7 +1,7 @@
 # "make help" lists the targets. Scripts do what takes more than a line.
 
 .DEFAULT_GOAL := help
-.PHONY: setup build build-core build-here build-window test race bench check demo demo-picture run help
+.PHONY: setup build build-core build-here build-window test race bench check demo demo-picture screenshots package windows run help
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
@@ -49,6 +49,18 @@ demo-picture: ## Run the demo again for the picture of it in assets/
 	@.ci/setup demo
 	@$(MAKE) --silent build-here
 	CGO_ENABLED=0 go run -trimpath ./app/internal/e2e/demo/picture -o assets/demo.svg '$$ make demo' go run -trimpath ./app/internal/e2e/demo
+
+screenshots: setup build ## Take pictures of every page of the windows into bin/screenshots
+	CGO_ENABLED=0 go run -trimpath ./app/internal/e2e/screenshots $(FLAGS)
+
+package: build ## Pack the programs for Linux into bin/package: a .deb, and a tar.xz for any other
+	@.ci/package
+
+windows: ## Build the programs for Windows into bin/windows (needs gcc-mingw-w64-x86-64)
+	@mkdir -p bin/windows
+	CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc go build -trimpath -ldflags "-s -w -H=windowsgui -X main.version=$(VERSION)" -o bin/windows/arenero-window.exe .
+	GOOS=windows GOARCH=amd64 $(GO_BUILD) -o bin/windows/ $(PROGRAMS)
+	for arch in amd64 arm64; do GOOS=linux GOARCH=$$arch $(GO_BUILD) -o bin/windows/arenero-agent-linux-$$arch $(AGENT) || exit 1; done
 
 run: build-core ## Run the tray until Ctrl-C, with the window if it can be built here
 	@if [ $(GOOS) != linux ] || echo '#include <X11/Xcursor/Xcursor.h>' | cc -E - >/dev/null 2>&1; then $(MAKE) --silent build-window; else echo "without the window: run .ci/setup window to build it"; fi

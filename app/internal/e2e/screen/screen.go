@@ -19,6 +19,7 @@ import (
 // A Screen is a running one.
 type Screen struct {
 	display string
+	size    image.Point
 	dir     string
 	server  *exec.Cmd
 	keeper  *exec.Cmd
@@ -39,7 +40,7 @@ func Open(width, height int) (s *Screen, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Screen{dir: dir}
+	s = &Screen{dir: dir, size: image.Pt(width, height)}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -138,9 +139,9 @@ func (s *Screen) Click(at image.Point) error {
 	return err
 }
 
-// Rest puts the pointer where it is in no picture.
+// Rest puts the pointer into the last corner, where it is in few pictures.
 func (s *Screen) Rest() error {
-	_, err := s.do("mousemove", "99999", "99999")
+	_, err := s.do("mousemove", strconv.Itoa(s.size.X-1), strconv.Itoa(s.size.Y-1))
 	return err
 }
 
