@@ -169,13 +169,26 @@ func lookRank(l Look) int {
 const boxNever = time.Duration(math.MaxInt64)
 
 func boxSleepsIn(b sandbox.Sandbox, now time.Time) time.Duration {
+	at := sleepsAt(b, now)
 	switch {
 	case asleep(b):
 		return -1
-	case b.State != sandbox.Running || b.Running > 0 || b.Idle == 0 || b.UsedAt.IsZero() || b.Orphan:
+	case b.State != sandbox.Running || b.Running > 0 || at.IsZero() || b.Orphan:
 		return boxNever
 	}
-	return max(0, b.UsedAt.Add(b.Idle).Sub(now))
+	return max(0, at.Sub(now))
+}
+
+// sleepsAt is when b falls asleep unless it is used; zero is never, or not known:
+// one that was not used yet may have been woken since it began.
+func sleepsAt(b sandbox.Sandbox, now time.Time) time.Time {
+	switch fresh := b.StartedAt.Add(b.Idle); {
+	case b.Idle == 0, b.UsedAt.IsZero() && (b.StartedAt.IsZero() || fresh.Before(now)):
+		return time.Time{}
+	case b.UsedAt.IsZero():
+		return fresh
+	}
+	return b.UsedAt.Add(b.Idle)
 }
 
 func boxEndsIn(b sandbox.Sandbox, now time.Time) time.Duration {
@@ -210,12 +223,21 @@ func (s Sandboxes) cells(tx assets.Texts, b sandbox.Sandbox, now time.Time) []Sa
 		if !b.EndedAt.IsZero() {
 			until = b.EndedAt
 		}
-		out[SandboxAge].Text, _ = Age(tx, b.StartedAt, until)
+		out[SandboxAge].Text = ageText(tx, b.StartedAt, until)
 	}
 	out[SandboxSleep] = meterCell(SleepMeter(tx, b, now), s.Lost)
 	out[SandboxLife] = meterCell(LifeMeter(tx, b, now), s.Lost)
 	out[SandboxSpend] = SandboxCell{Text: boxSpend(tx, b, s.Snapshot.At, now), Muted: faint || b.Profile == sandbox.ProfileLocal}
 	return out
+}
+
+// ageText is how old something is, in few letters.
+func ageText(tx assets.Texts, since, now time.Time) string {
+	if now.Sub(since) < time.Minute {
+		return tx.Get("sandboxes.age.fresh")
+	}
+	text, _ := Age(tx, since, now)
+	return text
 }
 
 // meterCell is a meter, or its text alone if there is nothing to measure.
@@ -329,10 +351,11 @@ func SleepMeter(tx assets.Texts, b sandbox.Sandbox, now time.Time) Meter {
 		return Meter{Text: tx.Get("sandboxes.sleep.busy")}
 	case b.Idle == 0:
 		return Meter{Text: tx.Get("sandboxes.sleep.never")}
-	case b.UsedAt.IsZero():
+	}
+	at := sleepsAt(b, now)
+	if at.IsZero() {
 		return Meter{}
 	}
-	at := b.UsedAt.Add(b.Idle)
 	return Meter{Left: meterPart(at.Sub(now), b.Idle), Tone: ToneGood, Text: Left(tx, at, now)}
 }
 

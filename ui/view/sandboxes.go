@@ -50,6 +50,7 @@ type Sandboxes struct {
 	table  *Table
 	filter *Entry
 	banner *localBanner
+	last   *widget.Label // when the engine was seen last
 
 	suspendAll, killAll, fresh *Button
 
@@ -148,8 +149,10 @@ func (v *Sandboxes) makeList() {
 	v.fresh.Importance = widget.HighImportance
 	v.unmatched = container.NewStack(EmptyState(theme.SearchIcon(), v.say("unmatched"), "", Action{Label: v.say("unmatched.clear"), Do: func() { v.filter.SetText("") }}))
 	v.unmatched.Hide()
+	v.last = Muted("")
+	v.last.Hide()
 	buttons := container.NewHBox(v.suspendAll, v.killAll, v.fresh)
-	v.list = container.NewBorder(container.New(filterRow{}, v.filter, buttons), nil, nil, nil, container.NewStack(v.table.Object(), v.unmatched))
+	v.list = container.NewBorder(container.NewVBox(container.New(filterRow{}, v.filter, buttons), v.last), nil, nil, nil, container.NewStack(v.table.Object(), v.unmatched))
 }
 
 func (v *Sandboxes) all(verb ui.Verb) {
@@ -269,6 +272,12 @@ func (v *Sandboxes) Show(s ui.Sandboxes, now time.Time) {
 	visible(v.split, known && !empty)
 	if v.filter.Text != s.Filter {
 		v.filter.SetText(s.Filter)
+	}
+	if s.Lost {
+		set(v.last, s.Summary(v.env.Texts, now))
+	}
+	if visible(v.last, s.Lost) {
+		v.list.Refresh()
 	}
 	v.table.Sorted(int(s.By), s.Descending)
 	out := make([]Row, len(v.rows))
