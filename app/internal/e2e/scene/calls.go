@@ -176,13 +176,18 @@ func (s *Scene) answer(c *call, text string) sandbox.Exit {
 	return *c.exit
 }
 
-// Exec plays a command: what it was asked for is its output.
+// Exec plays a command: what it was asked for is its output, as far as it is no
+// echo, which is easy to play.
 func (s *Scene) Exec(_ context.Context, e sandbox.Exec, next uint64, emit func(sandbox.Output) error) (sandbox.Exit, error) {
 	c, err := s.begin(e.Target, e.ID, "command", strings.Join(e.Args, " "))
 	if err != nil {
 		return sandbox.Exit{}, err
 	}
-	return s.finish(c, "$ "+c.text+"\n", next, emit)
+	text, echo := strings.CutPrefix(c.text, "echo ")
+	if !echo {
+		text = "$ " + text
+	}
+	return s.finish(c, text+"\n", next, emit)
 }
 
 // RunCode plays a cell in the same way.

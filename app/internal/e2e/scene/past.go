@@ -34,6 +34,9 @@ func (s *Scene) setTokens() {
 		{Name: "old-laptop", Scopes: agent, Limit: usd(3), Period: sandbox.PeriodDay, CreatedAt: day(-29), ExpiresAt: day(30), RevokedAt: day(-11)},
 		{Name: "demo", Scopes: []sandbox.Scope{sandbox.ScopeRead}, Limit: usd(1), Period: sandbox.PeriodNone, CreatedAt: day(-6), ExpiresAt: day(24), Disabled: true},
 	} {
+		if s.kind == Error && g.Name == "nightly-tests" {
+			g.Limit = usd(3)
+		}
 		g.ID, g.Burst = fmt.Sprintf("g_%08x", random(uint64(70+i)).Uint32()), sandbox.BurstStrict
 		c := sandbox.Credential{ID: fmt.Sprintf("cr_%08x", random(uint64(90+i)).Uint32()), Grant: g.ID, Hint: fmt.Sprintf("%04x", random(uint64(90+i)).Uint32()>>16), CreatedAt: g.CreatedAt, RevokedAt: g.RevokedAt}
 		if g.Name != "demo" {

@@ -15,12 +15,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/e2e/scene"
 	"github.com/arenero/arenero/app/internal/e2e/screen"
+	"github.com/arenero/arenero/assets"
 )
 
 func main() {
@@ -48,7 +50,6 @@ type album struct {
 	pages, scenes, languages, looks list
 	width, height                   int
 	scale                           float64
-	last                            *image.RGBA // that was taken in this scene
 }
 
 func run() error {
@@ -143,7 +144,6 @@ func (a *album) take(kind scene.Kind) (err error) {
 		cancel()
 		<-ended
 	}()
-	a.last = nil
 	if err := s.Rest(); err != nil {
 		return err
 	}
@@ -151,20 +151,26 @@ func (a *album) take(kind scene.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, language := range a.languages {
-		for _, look := range a.looks {
-			if _, err := client.EditPreferences(ctx, control.PreferencesEdit{Language: &language, Theme: &look}); err != nil {
-				return err
-			}
-			for _, page := range a.pages {
-				if err := a.shoot(ctx, s, at, kind, page, language, look); err != nil {
-					return fmt.Errorf("page %s: %w", page, err)
+	// The first steps make a sandbox, so that nothing is empty any more.
+	first := slices.DeleteFunc(slices.Clone(a.pages), isGuide)
+	for _, pages := range []list{first, slices.DeleteFunc(slices.Clone(a.pages), func(p string) bool { return !isGuide(p) })} {
+		for _, language := range a.languages {
+			for _, look := range a.looks {
+				if _, err := client.EditPreferences(ctx, control.PreferencesEdit{Language: &language, Theme: &look}); err != nil {
+					return err
+				}
+				for _, page := range pages {
+					if err := a.shoot(ctx, s, at, kind, page, language, look); err != nil {
+						return fmt.Errorf("page %s: %w", page, err)
+					}
 				}
 			}
 		}
 	}
 	return nil
 }
+
+func isGuide(page string) bool { return page == "guide" }
 
 // appear waits for the window of a process.
 func appear(s *screen.Screen, pid int, ended <-chan struct{}) (image.Rectangle, error) {
@@ -196,22 +202,46 @@ func (a *album) shoot(ctx context.Context, s *screen.Screen, at image.Rectangle,
 	if err := control.Knock(ctx, door, control.Place{Page: name, Subject: subject}); err != nil {
 		return err
 	}
-	// Each picture differs from the last by more than what counts the seconds.
-	for limit := time.Now().Add(20 * time.Second); a.last != nil && time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		p, err := s.Picture()
+	for limit := time.Now().Add(2 * time.Minute); ; {
+		// What counts the seconds never stands still for one.
+		p, err := s.Still(850*time.Millisecond, 6*time.Second)
 		if err != nil {
 			return err
 		}
-		if screen.Differ(a.last, p) > len(p.Pix)/4/200 {
-			break
+		p = screen.Cut(p, at)
+		is, err := a.is(p, name, language, look)
+		if err != nil {
+			return err
+		}
+		if !is && time.Now().Before(limit) {
+			continue
+		}
+		if !is {
+			return errors.New("the window does not show it")
+		}
+		return save(a.file(page, string(kind), language, look), p)
+	}
+}
+
+// is reports whether a picture is of a page as it should be: its title can be
+// read, and it is light or dark.
+func (a *album) is(p *image.RGBA, page, language, look string) (bool, error) {
+	corner := p.RGBAAt(3, p.Bounds().Dy()-3)
+	if dark := corner.R < 0x80; dark != (look == "dark") {
+		return false, nil
+	}
+	head := screen.Cut(p, image.Rect(int(190*a.scale), 0, int(600*a.scale), int(52*a.scale)))
+	big := image.NewRGBA(image.Rect(0, 0, 3*head.Bounds().Dx(), 3*head.Bounds().Dy())) // small letters are read badly
+	for y := range big.Bounds().Dy() {
+		for x := range big.Bounds().Dx() {
+			big.SetRGBA(x, y, head.RGBAAt(x/3, y/3))
 		}
 	}
-	p, err := s.Still(850*time.Millisecond, 6*time.Second)
+	words, err := screen.Read(big, map[string]string{assets.English: "eng", assets.Spanish: "spa"}[language])
 	if err != nil {
-		return err
+		return false, err
 	}
-	a.last = p
-	return save(a.file(page, string(kind), language, look), screen.Cut(p, at))
+	return strings.Contains(screen.Text(words), assets.Load(language, "window").Get("window.page."+page)), nil
 }
 
 func save(name string, p image.Image) error {
