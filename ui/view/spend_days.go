@@ -29,10 +29,10 @@ type dayPicker struct {
 // newDayPicker returns one. anyDay, if it is not "", is what no choice is called.
 func newDayPicker(env Env, anyDay string, picked func(name string, days ui.Days)) *dayPicker {
 	d := &dayPicker{env: env, picked: picked, names: ui.Ranges(), told: Muted(""), first: NewEntry(), last: NewEntry(), wrong: warned()}
-	say := func(key string) string { return env.Texts.Get("spend.range." + key) }
+	word := func(key string) string { return env.Texts.Get("spend.range." + key) }
 	var titles []string
 	for _, n := range d.names {
-		titles = append(titles, say(n))
+		titles = append(titles, word(n))
 	}
 	if anyDay != "" {
 		d.names, titles = append([]string{""}, d.names...), append([]string{anyDay}, titles...)
@@ -41,11 +41,11 @@ func newDayPicker(env Env, anyDay string, picked func(name string, days ui.Days)
 	d.told.Wrapping = fyne.TextWrapOff
 	d.wrong.Hide()
 	entry := func(e *Entry, title string) fyne.CanvasObject {
-		e.SetPlaceHolder(say("hint"))
+		e.SetPlaceHolder(word("hint"))
 		e.OnSubmitted = func(string) { d.apply() }
 		return container.NewBorder(nil, nil, widget.NewLabel(title), nil, container.NewGridWrap(fyne.NewSize(120, e.MinSize().Height), e))
 	}
-	d.custom = container.New(flow{}, entry(d.first, say("first")), entry(d.last, say("last")), NewButton(say("apply"), nil, d.apply))
+	d.custom = container.New(flow{}, entry(d.first, word("first")), entry(d.last, word("last")), NewButton(word("apply"), nil, d.apply))
 	d.custom.Hide()
 	return d
 }
