@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/arenero/arenero/app/control"
@@ -21,9 +22,15 @@ func (g *gate) OwnProfiles(ctx context.Context, _ struct{}) (control.OwnProfiles
 		if err != nil {
 			return control.OwnProfiles{}, g.engine.app.unreadable(err)
 		}
+		moved, err := g.engine.app.owns().Moved(ctx)
+		if err != nil { // the profiles are there all the same
+			g.engine.app.accounts.log.Debug("keys that were moved are not known", "err", err)
+		}
 		out := control.OwnProfiles{Default: byDefault, Profiles: []control.OwnProfile{}}
 		for _, p := range all {
-			out.Profiles = append(out.Profiles, ownOf(p))
+			own := ownOf(p)
+			own.Moved = slices.Contains(moved, p.Name)
+			out.Profiles = append(out.Profiles, own)
 		}
 		return out, nil
 	})
@@ -81,14 +88,22 @@ func (g *gate) DropProfile(ctx context.Context, d control.ProfileDrop) (struct{}
 			}
 		}
 		if err := a.owns().Drop(ctx, d.Name, d.Force); err != nil {
-			return deskError(authError(err))
+			return keptError(err)
 		}
 		err = a.accounts.auth.Forget(ctx, d.Name)
 		if err != nil && own.Kind == awsauth.KindKeys { // of others there may be a session at most
-			return deskError(authError(err))
+			return keptError(err)
 		}
 		return nil
 	}))
+}
+
+// keptError is err of what has to do with the keychain.
+func keptError(err error) error {
+	if e := accountError(err); e != nil {
+		return e
+	}
+	return deskError(err)
 }
 
 // Unused refuses when sandboxes of ours live at a profile: without it nobody could

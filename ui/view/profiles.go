@@ -260,10 +260,10 @@ func (v *Profiles) drawDetail(top bool) {
 		}
 		out = append(out, marked(theme.WarningIcon(), toneColor(tone), wrong, ""))
 	}
+	out = append(out, container.New(flow{}, v.actions(p, tested)...))
 	if p.Kind != sandbox.ProfileLocal {
 		out = append(out, facts(pairs))
 	}
-	out = append(out, container.New(flow{}, v.actions(p, tested)...))
 	v.box.Objects = out
 	relaid(v.box, v.detail)
 	if top {
