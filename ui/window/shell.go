@@ -70,7 +70,8 @@ type shell struct {
 	asked   time.Time // what was spent today
 	toldAt  time.Time // when the toast came
 	restart chan struct{}
-	guided  bool          // it was looked whether the guide is to be shown
+	guided  bool          // it is looked whether the guide is to be shown
+	begun   bool          // and was
 	ends    chan struct{} // of what goes on beside the toolkit
 }
 
@@ -361,10 +362,11 @@ func (s *shell) begin() {
 		return
 	}
 	s.guided = true
-	if s.prefs.GuideDone || s.cfg.Place != (control.Place{}) {
+	if s.begun = s.prefs.GuideDone || s.cfg.Place != (control.Place{}); s.begun {
 		return
 	}
 	fetch(s.ctx, func(ctx context.Context) ([]control.Host, error) { return s.client.Hosts(ctx, control.HostQuery{}) }, func(hosts []control.Host, err error) {
+		s.begun = true
 		if err == nil && !slices.ContainsFunc(hosts, func(h control.Host) bool { return h.Connected }) {
 			s.goTo(guideName, "")
 		}
