@@ -25,8 +25,8 @@ const (
 	listening  = "0A" // the state of a socket in these tables
 )
 
-// What every sandbox listens at, for us: calls, hooks and, on this computer, the
-// way out.
+// What every sandbox listens at, for us: calls, hooks and, where it is of a local
+// cloud, the way out, on its loopback alone.
 const (
 	callsPort = 8080
 	hooksPort = 9000
@@ -87,7 +87,7 @@ func (f *Fleet) Ports(ctx context.Context, id string) ([]netip.AddrPort, error) 
 		return nil, f.judge(ctx, b, err)
 	}
 	out := slices.DeleteFunc(distinct(listeners(text.String())), func(at netip.AddrPort) bool {
-		return at.Port() == callsPort || at.Port() == hooksPort || local && at.Port() == proxyPort && at.Addr().IsLoopback()
+		return at.Port() == callsPort || at.Port() == hooksPort || at.Port() == proxyPort && at.Addr().IsLoopback()
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
