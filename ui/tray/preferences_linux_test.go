@@ -99,7 +99,7 @@ func TestLossIsShownAtOnce(t *testing.T) {
 			s.Sandboxes = append(s.Sandboxes, sandbox.Sandbox{ID: fmt.Sprint("microvm-", i), Name: "web", State: sandbox.Running, Profile: sandbox.ProfileLocal})
 		}
 		tr.saw(s)
-		tr.asked = true // nor what the user has set
+		tr.asked = true                            // nor what the user has set
 		tr.spendDay, tr.alive = ui.Today(now), nil // what was spent is not asked for here
 	}
 	turns := func(what string, icon ui.Icon, off bool) {

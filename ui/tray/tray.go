@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -32,6 +31,7 @@ type Config struct {
 	Program string                          // path of arenero
 	Window  string                          // path of the program with the windows
 	Quiet   *ui.Hours                       // when nothing is told that nobody asked for; nil is what the user has set
+	Settle  func()                          // gives back what the start needed, once it is over
 	Clock   clockwork.Clock
 	Log     *slog.Logger
 }
@@ -313,10 +313,10 @@ func (t *tray) look(ctx context.Context) {
 // settle gives back what the start needed: from now on little happens, so that
 // it would be kept for long.
 func (t *tray) settle() {
-	if !t.settled {
-		t.settled = true
-		go debug.FreeOSMemory()
+	if !t.settled && t.cfg.Settle != nil {
+		go t.cfg.Settle()
 	}
+	t.settled = true
 }
 
 // opened is called when the menu comes up: what costs to find out, and may have

@@ -71,8 +71,13 @@ func (c *engineCommand) serve(ctx context.Context) error {
 	if !c.Started && !c.JSON {
 		fmt.Fprintln(os.Stderr, say("cli.engine.ready"))
 	}
+	defer time.AfterFunc(settleAfter, settle).Stop()
 	return engine.Run(ctx)
 }
+
+// settleAfter is how long the start of an engine may take, with the first calls
+// of whoever has started it.
+const settleAfter = 10 * time.Second
 
 // open takes the place of the engine. One that is about to end holds it still,
 // and whoever started us waits: so we do, unless that one answers.

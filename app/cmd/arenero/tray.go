@@ -122,7 +122,7 @@ func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string
 	words := &trayWords{}
 	cfg := tray.Config{
 		Client: client, Ready: ready, Texts: words.menu, Explain: words.explain, Hosts: trayHosts{}, Launch: control.Launcher(),
-		Program: program, Window: window, Log: log,
+		Program: program, Window: window, Settle: settle, Log: log,
 	}
 	if c.QuietHours != nil {
 		cfg.Quiet = &c.QuietHours.Hours
