@@ -251,7 +251,7 @@ func meterCell(m Meter, lost bool) SandboxCell {
 // Word is the state of b.
 func (s Sandboxes) Word(tx assets.Texts, b sandbox.Sandbox) string {
 	if s.Lost {
-		return tx.Get("tray.lost.state")
+		return tx.Get("sandboxes.state.lost")
 	}
 	switch doing := s.doing(b); {
 	case doing == Suspend:

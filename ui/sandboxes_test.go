@@ -104,7 +104,7 @@ func TestSandboxCells(t *testing.T) {
 		{"being put to sleep", awake(), ui.Suspend, false, ui.SandboxState, "falling asleep", "durmiéndose"},
 		{"being killed", awake(), ui.Kill, false, ui.SandboxState, "ending", "terminando"},
 		{"asleep, as was asked", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Suspended }), ui.Suspend, false, ui.SandboxState, "asleep", "dormido"},
-		{"lost", awake(), "", true, ui.SandboxState, "state not known", "estado desconocido"},
+		{"lost", awake(), "", true, ui.SandboxState, "not known", "se ignora"},
 		{"a state of a newer engine", awake(func(b *sandbox.Sandbox) { b.State = "MELTING" }), "", false, ui.SandboxState, "melting", "melting"},
 		{"ended", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Terminated }), "", false, ui.SandboxState, "ended", "terminado"},
 		{"age", awake(), "", false, ui.SandboxAge, "12 min", "12 min"},

@@ -166,9 +166,6 @@ func (t *Table) Retitle(titles ...string) {
 	t.head.Refresh()
 }
 
-// Size is how much room there is for the rows.
-func (t *Table) Size() fyne.Size { return t.scroll.Size() }
-
 func (t *Table) sort(column int) {
 	if t.OnSort == nil || column < 0 || column >= len(t.columns) || !t.columns[column].Sort {
 		return

@@ -220,13 +220,10 @@ func (f *boxFiles) dropped(_ fyne.Position, uris []fyne.URI) {
 	f.put(paths)
 }
 
-// errCopying means that one copy goes on. Its text is a key.
-var errCopying = errors.New("sandboxes.files.copying")
-
 // begin is the beginning of a copy, if there is none.
 func (f *boxFiles) begin() (context.Context, *boxCopy) {
 	if f.copy != nil {
-		f.failed(errors.New(f.p.c.env.Texts.Get(errCopying.Error())))
+		f.failed(errors.New(f.p.c.env.Texts.Get("sandboxes.files.copying")))
 		return nil, nil
 	}
 	ctx, stop := context.WithCancel(context.Background())

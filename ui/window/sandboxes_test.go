@@ -470,11 +470,11 @@ func TestSandboxesPageWithoutEngine(t *testing.T) {
 	e := newBoxEngine()
 	r, p := boxPage(t, assets.English, e)
 	p.lose()
-	if !r.reads("state not known") || len(p.shown.ToKill()) != 0 {
+	if !r.reads("not known") || len(p.shown.ToKill()) != 0 {
 		t.Error("a sandbox of an engine that is gone looks as if all were known")
 	}
 	p.show(e.snapshot())
-	if r.reads("state not known") {
+	if r.reads("not known") {
 		t.Error("it is back, and nobody would know")
 	}
 }
