@@ -179,7 +179,7 @@ func eventText(tx assets.Texts, e sandbox.Event, out Entry) string {
 	}
 	text := tx.Get(key, args...)
 	if said, _ := e.Data["text"].(string); said != "" {
-		text += tx.Get("activity.quote", "text", printableTo(strings.Join(strings.Fields(said), " "), 200))
+		text += tx.Get("activity.quote", "text", printableTo(strings.Join(strings.Fields(said), " "), longest))
 	}
 	return text
 }
@@ -193,6 +193,9 @@ func refusal(tx assets.Texts, e sandbox.Event) string {
 	}
 	return printable(code)
 }
+
+// longest is how much of a name is shown where there is room for all of any.
+const longest = 200
 
 // printableTo is printable, and at most so many characters.
 func printableTo(s string, most int) string {
@@ -227,7 +230,7 @@ func CallEntry(tx assets.Texts, id string, b sandbox.Sandbox, host string, c Cal
 		out.Severity = sandbox.SeverityWarn
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(c.Text), "\n")
-	out.Text = tx.Get("activity.call", "how", CallState(tx, c), "text", printableTo(line, 200))
+	out.Text = tx.Get("activity.call", "how", CallState(tx, c), "text", printableTo(line, longest))
 	out.fold()
 	return out
 }
@@ -402,9 +405,9 @@ func ActivityFacts(tx assets.Texts, e Entry, now time.Time) []Fact {
 	add("at", e.At.In(now.Location()).Format("2006-01-02 15:04:05.000 MST"))
 	add("severity", SeverityText(tx, e.Severity))
 	if e.Name != "" && e.Sandbox != "" {
-		add("name", printable(e.Name))
+		add("name", printableTo(e.Name, longest))
 	}
-	add("sandbox", printable(e.Sandbox))
+	add("sandbox", printableTo(e.Sandbox, longest))
 	add("host", printable(e.Host))
 	place := printable(e.Profile)
 	if e.Profile == sandbox.ProfileLocal {

@@ -272,11 +272,14 @@ func UnpricedNote(tx assets.Texts, s Sum) string {
 
 // PricesNote says which prices are used.
 func PricesNote(tx assets.Texts, version, sourced string, stale bool) string {
-	key := "spend.prices"
-	if stale {
-		key = "spend.prices.stale"
+	which := tx.Get("spend.prices", "version", version, "day", sourced)
+	if version == sourced {
+		which = sourced
 	}
-	return tx.Get(key, "version", version, "day", sourced)
+	if stale {
+		return tx.Get("spend.prices.stale", "which", which)
+	}
+	return which
 }
 
 // ZoneNote says of which clock the days are.

@@ -106,7 +106,9 @@ func TemplateText(tx assets.Texts, t sandbox.Template, local bool) string {
 }
 
 // lastPart is the name in an ARN.
-func lastPart(arn string) string { return printable(arn[strings.LastIndexByte(arn, ':')+1:]) }
+func lastPart(arn string) string {
+	return printableTo(arn[strings.LastIndexByte(arn, ':')+1:], longest)
+}
 
 // ErrSpan means that a text is no length of time. Its text is a key.
 var ErrSpan = errors.New("spend.span.wrong")

@@ -112,12 +112,12 @@ func NewActivity(env Env) *Activity {
 	v.older = NewButton(v.say("older"), nil, func() { v.OnOlder() })
 	v.count.Wrapping, v.note.SizeName = fyne.TextWrapOff, theme.SizeNameCaptionText
 	export := NewButton(v.say("export"), theme.DocumentSaveIcon(), func() {
-		chooseFormat(env, v.say("export"), v.countText(), [2]string{"csv", v.say("export.csv")}, [2]string{"jsonl", v.say("export.lines")}, v.OnExport)
+		chooseFormat(env, v.say("export"), v.say("export.text", "n", strconv.Itoa(len(v.shown.Entries))), [2]string{"csv", v.say("export.csv")}, [2]string{"jsonl", v.say("export.lines")}, v.OnExport)
 	})
 	export.Importance = widget.LowImportance
 	filters := container.NewVBox(
-		container.NewBorder(nil, nil, nil, export, v.search),
-		container.New(flow{}, roomy(v.topic), roomy(v.level), roomy(v.host), roomy(v.sandbox), roomy(v.days.pick), v.days.told, v.all),
+		container.NewBorder(nil, nil, nil, container.NewHBox(roomy(v.days.pick), export), v.search),
+		container.New(flow{}, roomy(v.topic), roomy(v.level), roomy(v.host), roomy(v.sandbox), v.days.told, v.all),
 		v.days.custom, v.days.wrong,
 	)
 	v.list = container.NewBorder(nil, container.NewVBox(container.New(flow{}, v.count, v.older), v.note), nil, nil, container.NewStack(v.table.Object(), v.empty))

@@ -63,7 +63,7 @@ func newActivity(c *core) page {
 }
 
 func (p *activity) name() string        { return ui.PageActivity }
-func (p *activity) icon() fyne.Resource { return theme.ListIcon() }
+func (p *activity) icon() fyne.Resource { return theme.HistoryIcon() }
 
 // open makes the view.
 func (p *activity) open() fyne.CanvasObject {

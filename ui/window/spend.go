@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/theme"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -54,7 +53,7 @@ func newSpend(c *core) page {
 }
 
 func (p *spend) name() string        { return ui.PageSpend }
-func (p *spend) icon() fyne.Resource { return theme.HistoryIcon() }
+func (p *spend) icon() fyne.Resource { return view.SpendIcon() }
 
 // left is the context of a page that is not seen: nothing is asked for it.
 func left() context.Context {
