@@ -44,7 +44,7 @@ func (a *App) preferences() (control.Preferences, error) {
 	out := control.Preferences{
 		Language: s.Language, Theme: s.Theme, DefaultProfile: cmp.Or(s.DefaultProfile, sandbox.ProfileLocal),
 		Notices: control.Notices{Off: s.Notices.Off, Quiet: s.Notices.Quiet, Done: !s.Notices.Undone},
-		Paused:  s.Paused, GuideDone: s.GuideDone, Keychain: cmp.Or(s.Keychain, string(keychain.System)),
+		Paused:  s.Paused, GuideDone: s.GuideDone, Window: s.Window, Keychain: cmp.Or(s.Keychain, string(keychain.System)),
 		Settings: a.connections.file.Path(), LogFolder: filepath.Join(dirs.State, "log"), Version: a.cfg.Version,
 	}
 	if l := a.cfg.Login; l.Can() {
@@ -83,6 +83,7 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 			put(&s.Language, e.Language)
 			put(&s.Theme, e.Theme)
 			put(&s.GuideDone, e.GuideDone)
+			put(&s.Window, e.Window)
 			if n := e.Notices; n != nil {
 				s.Notices.Off, s.Notices.Quiet, s.Notices.Undone = n.Off, n.Quiet, !n.Done
 			}

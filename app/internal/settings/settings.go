@@ -27,6 +27,7 @@ type Settings struct {
 	Theme          string       // "light" or "dark"; "" is that of the system
 	Notices        Notices      // which a desktop shows
 	GuideDone      bool         // the first steps were shown to their end, or left
+	Window         string       // how large the windows were last: "960x640"
 	Paused         bool         // requests for new sandboxes are refused
 	DefaultProfile string       // of new connections; "" is "local"
 	Keychain       string       // where secrets are: "vault"; "" is the keychain of the system
@@ -185,7 +186,7 @@ func (s *Settings) decode(text []byte) error {
 	var profiles, connections, former []json.RawMessage
 	var notices json.RawMessage
 	s.rest, err = take(all, map[string]any{
-		"language": &s.Language, "theme": &s.Theme, "notices": &notices, "guide_done": &s.GuideDone, "paused": &s.Paused, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
+		"language": &s.Language, "theme": &s.Theme, "notices": &notices, "guide_done": &s.GuideDone, "window": &s.Window, "paused": &s.Paused, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
 		"former_connections": &former,
 	})
 	if err != nil {
@@ -260,6 +261,7 @@ func (s *Settings) encode() ([]byte, error) {
 		{"theme", s.Theme, s.Theme == ""},
 		{"notices", notices, string(notices) == "{}"},
 		{"guide_done", s.GuideDone, !s.GuideDone},
+		{"window", s.Window, s.Window == ""},
 		{"paused", s.Paused, !s.Paused},
 		{"default_profile", s.DefaultProfile, s.DefaultProfile == ""},
 		{"keychain", s.Keychain, s.Keychain == ""},
