@@ -95,8 +95,10 @@ func TestHostActions(t *testing.T) {
 		}{
 			{name: "new", host: cursor(), usual: true},
 			{name: "not here", host: with(cursor(), func(h *control.Host) { h.Installed = false })},
-			{name: "managed", host: with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Managed = why }), en: "Your organisation decides which servers this app starts.", es: "Tu organización decide qué servidores inicia esta app.",
-				entry: []ui.HostVerb{ui.HostUpdate, ui.HostRemove, ui.HostBind, ui.HostFolder}, entryLabel: [2]string{"Update…", "Actualizar…"}, blocked: true},
+			{
+				name: "managed", host: with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Managed = why }), en: "Your organisation decides which servers this app starts.", es: "Tu organización decide qué servidores inicia esta app.",
+				entry: []ui.HostVerb{ui.HostUpdate, ui.HostRemove, ui.HostBind, ui.HostFolder}, entryLabel: [2]string{"Update…", "Actualizar…"}, blocked: true,
+			},
 			{name: "too old", host: with(cursor(), func(h *control.Host) { h.Lacks = why }), en: "Update the app first, or put the entry in by hand.", es: "Actualiza antes la app, o pon la entrada a mano."},
 			{name: "no file", host: with(cursor(), func(h *control.Host) { h.Scopes = nil }), en: "We know no file of this app on this system. Put the entry in by hand.", es: "No conocemos ningún archivo de esta app en este sistema. Pon la entrada a mano."},
 			{name: "undo", host: with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Entries[0].Undo = true }), entry: []ui.HostVerb{ui.HostUpdate, ui.HostUndo, ui.HostRemove, ui.HostBind, ui.HostFolder}, entryLabel: [2]string{"Update…", "Actualizar…"}},
@@ -260,8 +262,12 @@ func TestDiffLooks(t *testing.T) {
 		{Kind: "from", Text: "--- /a"}, {Kind: "to", Text: "+++ /a"}, {Kind: "hunk", Text: "@@ -1 +1 @@"}, {Kind: "same", Text: " {"}, {Kind: "deleted", Text: "-\ta"}, {Kind: "added", Text: "+\tb\x1b[m"},
 	})
 	want := []ui.DiffLook{
-		{Text: "--- /a", Tone: ui.ToneMuted}, {Text: "+++ /a", Tone: ui.ToneMuted}, {Text: "@@ -1 +1 @@", Tone: ui.ToneMuted}, {Text: " {"},
-		{Text: "-    a", Tone: ui.ToneBad, Bold: true}, {Text: "+    b[m", Tone: ui.ToneGood, Bold: true},
+		{Text: "--- /a", Tone: ui.ToneMuted},
+		{Text: "+++ /a", Tone: ui.ToneMuted},
+		{Text: "@@ -1 +1 @@", Tone: ui.ToneMuted},
+		{Text: " {"},
+		{Text: "-    a", Tone: ui.ToneBad, Bold: true},
+		{Text: "+    b[m", Tone: ui.ToneGood, Bold: true},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)

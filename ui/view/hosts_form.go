@@ -296,17 +296,30 @@ func (f *HostForm) ShowPlan(o control.HostOrder, r control.HostResult) {
 	f.OnReady(ui.HostChanges(r) || moved)
 }
 
+// Why an order is refused that the user may insist on, as an error has it among
+// its details.
+const (
+	WhyNotInstalled = "not_installed"
+	WhyNameTaken    = "name_taken"
+)
+
 // ShowFailure shows why an order can't be done. Where the user may insist, that
-// is offered.
-func (f *HostForm) ShowFailure(o control.HostOrder, text string, insist bool) {
+// is offered in place of what the command line would say.
+func (f *HostForm) ShowFailure(o control.HostOrder, text, why string) {
 	if !f.awaits(o) {
 		return
 	}
 	f.plan = nil
-	f.say(marked(theme.ErrorIcon(), ColorBad, ui.Sentence(text), ""))
-	if insist {
+	title := ui.Visible(f.host.Title)
+	switch why {
+	case WhyNotInstalled:
+		text = f.env.Texts.Get("window.hosts.form.absent", "title", title)
+		f.force.Show()
+	case WhyNameTaken:
+		text = f.env.Texts.Get("window.hosts.form.taken", "title", title)
 		f.force.Show()
 	}
+	f.say(marked(theme.ErrorIcon(), ColorBad, ui.Sentence(text), ""))
 	f.show(nil)
 	f.OnReady(false)
 }

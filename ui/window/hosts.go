@@ -225,7 +225,7 @@ func planner(ctx context.Context, c *core, f *view.HostForm) func(control.HostOr
 	return func(o control.HostOrder) {
 		fetch(ctx, func(ctx context.Context) (control.HostResult, error) { return c.client.PlanHost(ctx, o) }, func(r control.HostResult, err error) {
 			if err != nil {
-				f.ShowFailure(o, hostProblem(c.env, err), mayInsist(err))
+				f.ShowFailure(o, hostProblem(c.env, err), whyOf(err))
 				return
 			}
 			f.ShowPlan(o, r)
@@ -233,10 +233,10 @@ func planner(ctx context.Context, c *core, f *view.HostForm) func(control.HostOr
 	}
 }
 
-// mayInsist reports whether what an error refuses can be done even so.
-func mayInsist(err error) bool {
+// whyOf is the word for why something can't be done to a host, for programs.
+func whyOf(err error) string {
 	why, _ := sandbox.ToError(err).Details["why"].(string)
-	return why == "not_installed" || why == "name_taken"
+	return why
 }
 
 // do makes a change. It goes on though the page is left.
