@@ -60,13 +60,13 @@ func ShowSecret(env Env, token string, secret sandbox.Secret, copies func(sandbo
 // show has the secret be seen, or not.
 func (s *SecretShown) show(yes bool) {
 	s.seen = yes
-	key, icon, text := "shown.show", theme.VisibilityIcon(), dots
+	key, icon, text := "window.tokens.shown.show", theme.VisibilityIcon(), dots
 	if yes {
-		key, icon, text = "shown.hide", theme.VisibilityOffIcon(), string(s.secret)
+		key, icon, text = "window.tokens.shown.hide", theme.VisibilityOffIcon(), string(s.secret)
 	}
 	s.text.SetText(text)
 	s.see.SetIcon(icon)
-	s.see.SetText(s.env.Texts.Get("window.tokens." + key))
+	s.see.SetText(s.env.Texts.Get(key))
 }
 
 // ask asks whether to end without the secret: nothing can show it again.
