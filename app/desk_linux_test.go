@@ -274,9 +274,9 @@ func TestDeskPreferences(t *testing.T) {
 	}
 	on := true
 	got, err := o.client.EditPreferences(ctx, control.PreferencesEdit{
-		Language: ptr("es"), Theme: ptr("dark"), Notices: &control.Notices{Quiet: "22:00-07:30"}, StartAtLogin: &on, GuideDone: &on,
+		Language: ptr("es"), Theme: ptr("dark"), Notices: &control.Notices{Quiet: "22:00-07:30"}, StartAtLogin: &on, GuideDone: &on, Window: ptr("960x640"),
 	})
-	if err != nil || got.Language != "es" || got.Theme != "dark" || got.Notices != (control.Notices{Quiet: "22:00-07:30"}) || !got.StartAtLogin || !got.GuideDone {
+	if err != nil || got.Language != "es" || got.Theme != "dark" || got.Notices != (control.Notices{Quiet: "22:00-07:30"}) || !got.StartAtLogin || !got.GuideDone || got.Window != "960x640" {
 		t.Errorf("edited: %+v, %v", got, err)
 	}
 	if o.login.program != filepath.Join(o.home, "arenero") {
