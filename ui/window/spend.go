@@ -86,7 +86,10 @@ func (p *spend) open() fyne.CanvasObject {
 // show takes in what lives, and reads the account when that has changed.
 func (p *spend) show(s sandbox.Snapshot) {
 	p.snap = s
-	if !maps.Equal(alive(s), p.alive) && p.ctx.Err() == nil {
+	if p.ctx.Err() != nil {
+		return // it is drawn when it is seen again
+	}
+	if !maps.Equal(alive(s), p.alive) {
 		p.again()
 	}
 	p.render()
@@ -108,6 +111,7 @@ func (p *spend) enter(ctx context.Context) {
 	p.ctx = ctx
 	p.reading = false // nobody waits for what was asked before
 	p.account.Busy = false
+	p.render()
 	p.again()
 }
 
