@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -199,24 +200,26 @@ func ChoiceTitle(tx assets.Texts, field, choice string) string {
 	return tx.Get("window.profiles.flow." + cmp.Or(choice, "usual"))
 }
 
-var (
-	nameForm    = regexp.MustCompile(`^[0-9A-Za-z_@+][-0-9A-Za-z_.@+]{0,63}$`)
-	regionForm  = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]+){0,15}$`)
-	accountForm = regexp.MustCompile(`^\d{12}$`)
-	roleForm    = regexp.MustCompile(`^arn:[a-z0-9-]+:iam::\d{12}:role/\S+$`)
-	mfaForm     = regexp.MustCompile(`^(arn:[a-z0-9-]+:iam::\d{12}:(mfa|sms-mfa)/\S+|[0-9A-Za-z]{9,256})$`)
-	webForm     = regexp.MustCompile(`^https://[^\s/@]+(/\S*)?$`)
-	placeForm   = regexp.MustCompile(`^https?://[^\s/@]+(/\S*)?$`)
-	keyForm     = regexp.MustCompile(`^[0-9A-Za-z_]{16,128}$`)
-	sessionForm = regexp.MustCompile(`^[0-9A-Za-z_+=,.@-]{2,64}$`)
-)
-
-// formsOf are the forms of what fields hold, where they have one.
-var formsOf = map[string]*regexp.Regexp{
-	FieldName: nameForm, FieldRegion: regionForm, FieldSSORegion: regionForm, FieldAccount: accountForm,
-	FieldRoleARN: roleForm, FieldRole: roleForm, FieldMFA: mfaForm, FieldStartURL: webForm, FieldEndpoint: placeForm,
-	FieldKeyID: keyForm, FieldRoleName: sessionForm,
-}
+// formsOf are the forms of what fields hold, where they have one. Programs without
+// these fields, such as the tray, spend nothing on them.
+var formsOf = sync.OnceValue(func() map[string]*regexp.Regexp {
+	var (
+		nameForm    = regexp.MustCompile(`^[0-9A-Za-z_@+][-0-9A-Za-z_.@+]{0,63}$`)
+		regionForm  = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]+){0,15}$`)
+		accountForm = regexp.MustCompile(`^\d{12}$`)
+		roleForm    = regexp.MustCompile(`^arn:[a-z0-9-]+:iam::\d{12}:role/\S+$`)
+		mfaForm     = regexp.MustCompile(`^(arn:[a-z0-9-]+:iam::\d{12}:(mfa|sms-mfa)/\S+|[0-9A-Za-z]{9,256})$`)
+		webForm     = regexp.MustCompile(`^https://[^\s/@]+(/\S*)?$`)
+		placeForm   = regexp.MustCompile(`^https?://[^\s/@]+(/\S*)?$`)
+		keyForm     = regexp.MustCompile(`^[0-9A-Za-z_]{16,128}$`)
+		sessionForm = regexp.MustCompile(`^[0-9A-Za-z_+=,.@-]{2,64}$`)
+	)
+	return map[string]*regexp.Regexp{
+		FieldName: nameForm, FieldRegion: regionForm, FieldSSORegion: regionForm, FieldAccount: accountForm,
+		FieldRoleARN: roleForm, FieldRole: roleForm, FieldMFA: mfaForm, FieldStartURL: webForm, FieldEndpoint: placeForm,
+		FieldKeyID: keyForm, FieldRoleName: sessionForm,
+	}
+})
 
 // The least and the most of lengths of time.
 var spansOf = map[string][2]time.Duration{
@@ -261,7 +264,7 @@ func checkField(f ProfileField, value string, values map[string]string, taken []
 	case f.Name == FieldSource && !slices.Contains(f.Choices, value):
 		return "source"
 	}
-	if form := formsOf[f.Name]; form != nil && !form.MatchString(value) {
+	if form := formsOf()[f.Name]; form != nil && !form.MatchString(value) {
 		return f.Name
 	}
 	if f.Input == InputTime {
