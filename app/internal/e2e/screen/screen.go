@@ -208,6 +208,11 @@ func (s *Screen) CloseWindow() error { return s.Keys(closeKeys) }
 // Still waits until nothing has changed for a while, at most as long as limit,
 // and returns the last picture.
 func (s *Screen) Still(quiet, limit time.Duration) (*image.RGBA, error) {
+	return s.Calm(0, quiet, limit)
+}
+
+// Calm is Still, though a few pixels may change, as those do that count seconds.
+func (s *Screen) Calm(few int, quiet, limit time.Duration) (*image.RGBA, error) {
 	var last *image.RGBA
 	var since time.Time
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -215,7 +220,7 @@ func (s *Screen) Still(quiet, limit time.Duration) (*image.RGBA, error) {
 		if err != nil {
 			return nil, err
 		}
-		if last == nil || Differ(last, now) > 0 {
+		if last == nil || Differ(last, now) > few {
 			last, since = now, time.Now()
 		}
 		if time.Since(since) > quiet || time.Since(begin) > limit {

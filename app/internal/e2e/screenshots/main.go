@@ -203,8 +203,8 @@ func (a *album) shoot(ctx context.Context, s *screen.Screen, at image.Rectangle,
 		return err
 	}
 	for limit := time.Now().Add(2 * time.Minute); ; {
-		// What counts the seconds never stands still for one.
-		p, err := s.Still(850*time.Millisecond, 6*time.Second)
+		// What a page asks the engine for comes a moment after it is there.
+		p, err := s.Calm(at.Dx()*at.Dy()/400, 1500*time.Millisecond, 20*time.Second)
 		if err != nil {
 			return err
 		}
