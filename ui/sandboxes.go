@@ -125,6 +125,9 @@ func (s Sandboxes) Rows(tx assets.Texts, now time.Time) []SandboxRow {
 
 // boxHas reports whether b has all words of a filter.
 func boxHas(words []string, b sandbox.Sandbox, state string) bool {
+	if len(words) == 0 {
+		return true
+	}
 	text := fold(strings.Join([]string{Name(b), b.ID, b.Host, b.Profile, b.Template, state}, "\n"))
 	for _, w := range words {
 		if !strings.Contains(text, w) {
