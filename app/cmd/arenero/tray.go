@@ -78,6 +78,9 @@ func (c *trayCommand) Run() error {
 	}
 	log := slog.New(handler)
 	slog.SetDefault(log.With("part", "panel")) // of libraries that have no logger
+	if !c.Verbose {
+		leaveConsole()
+	}
 	// Whoever reads standard error may go, and that ends nothing.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return c.serve(ctx, log, window)
