@@ -8,38 +8,60 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/arenero/arenero/app/internal/e2e/screen"
 )
 
 // BenchmarkTray measures the tray, which is the engine too, while nothing runs,
-// and how soon its icon is there, beside the least that a tray can be.
+// and how soon its icon is there, beside the least that a tray can be, and the
+// least that one can be which has a window as well.
 func BenchmarkTray(b *testing.B) {
-	bare := filepath.Join(b.TempDir(), "baretray")
-	build := exec.Command("go", "build", "-o", bare, "./baretray")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
+	dir := b.TempDir()
+	bare, hidden := filepath.Join(dir, "baretray"), filepath.Join(dir, "hiddenwindow")
+	for _, args := range [][]string{
+		{"CGO_ENABLED=0", "-o", bare, "./baretray"},
+		{"CGO_ENABLED=1", "-tags", "gles", "-trimpath", "-ldflags", "-s -w", "-o", hidden, "./hiddenwindow"},
+	} {
+		build := exec.Command("go", append([]string{"build"}, args[1:]...)...)
+		build.Env = append(os.Environ(), args[0])
+		if out, err := build.CombinedOutput(); err != nil {
+			b.Fatalf("build: %v\n%s", err, out)
+		}
 	}
+	display, err := screen.Open(1060, 700)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer display.Close()
 	for b.Loop() {
-		printFigures(trayFigures(b, bare))
+		printFigures(trayFigures(b, bare, hidden, display.Env()))
 	}
 }
 
-func trayFigures(b *testing.B, bare string) []figure {
+func trayFigures(b *testing.B, bare, hidden string, display []string) []figure {
 	const starts = 9
-	var ours, theirs []time.Duration
-	var mine, other cost
+	var ours, theirs, windows []time.Duration
+	var mine, other, window cost
 	for i := range starts {
 		last := i == starts-1
 		took, spent := startTray(b, last, func(r *engineRig) *exec.Cmd { return r.command("tray") })
 		ours, mine = append(ours, took), spent
-		took, spent = startTray(b, last, func(r *engineRig) *exec.Cmd {
-			cmd := r.command()
-			cmd.Path, cmd.Args = bare, []string{bare}
-			return cmd
-		})
+		program := func(path string, env ...string) func(r *engineRig) *exec.Cmd {
+			return func(r *engineRig) *exec.Cmd {
+				cmd := r.command()
+				cmd.Path, cmd.Args, cmd.Env = path, []string{path}, append(cmd.Env, env...)
+				return cmd
+			}
+		}
+		took, spent = startTray(b, last, program(bare))
 		theirs, other = append(theirs, took), spent
+		took, spent = startTray(b, last, program(hidden, append(display, "LANG=en_US.UTF-8")...))
+		windows, window = append(windows, took), spent
 	}
-	const anchor = "a bare systray program"
+	const (
+		anchor = "a bare systray program"
+		fyne   = "a hidden window in Fyne"
+	)
 	return []figure{
 		beside("tray with engine, start to icon", median(ours), anchor, median(theirs), 2),
 		{what: "tray with engine, nothing running, resident", ours: mine.mib, theirs: 34, unit: "MiB", goal: 1},
@@ -47,6 +69,10 @@ func trayFigures(b *testing.B, bare string) []figure {
 		{what: "tray with engine, nothing running, wake-ups", ours: mine.wakes, theirs: 1, unit: "/s", goal: 1},
 		{"tray with engine, nothing running, wake-ups a minute", anchor, 60 * mine.wakes, 60 * other.wakes, "/min", 0},
 		{"tray with engine, nothing running, processor in a minute", anchor, mine.cpu, other.cpu, "ms", 0},
+		beside("tray with engine, start to icon", median(ours), fyne, median(windows), 0),
+		{"tray with engine, nothing running, resident", fyne, mine.mib, window.mib, "MiB", 0},
+		{"tray with engine, nothing running, wake-ups a minute", fyne, 60 * mine.wakes, 60 * window.wakes, "/min", 0},
+		{"tray with engine, nothing running, processor in a minute", fyne, mine.cpu, window.cpu, "ms", 0},
 	}
 }
 
