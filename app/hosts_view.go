@@ -32,10 +32,11 @@ func (s HostStatus) View() control.Host {
 	shown := map[string]bool{}
 	for _, e := range s.Entries {
 		row := control.HostEntry{
-			Name: e.Name, Scope: e.Scope, File: e.Path, State: string(e.State), Fields: e.Fields, Lost: e.Lost, Connection: e.Connection,
-			Toolsets: sandbox.ConnectionToolsets(e.Connection), Problem: textIn(e.Problem), Written: e.Written,
+			Name: e.Name, Scope: s.scopeOf(e.Scope, e.Path), File: e.Path, State: string(e.State), Fields: e.Fields, Lost: e.Lost, Connection: e.Connection,
+			Toolsets: sandbox.ConnectionToolsets(e.Connection), Problem: textIn(e.Problem), Written: e.Written, Backup: e.Backup,
 		}
 		if c, ok := s.connection(e); ok {
+			row.Project = c.Project
 			row.Connection, row.Profile, row.Toolsets, row.HTTP = c.ID, c.Profile, c.Toolsets, c.HTTP
 			shown[c.ID] = true
 		}
@@ -44,7 +45,7 @@ func (s HostStatus) View() control.Host {
 	for _, c := range s.Connections {
 		if !shown[c.ID] && (c.ByHost || c.Scope == bundleScope) {
 			out.Entries = append(out.Entries, control.HostEntry{
-				Name: c.Name, Scope: c.Scope, File: c.File, State: control.EntryByHost, Connection: c.ID, Profile: c.Profile, Toolsets: c.Toolsets, HTTP: c.HTTP, Written: c.Created,
+				Name: c.Name, Scope: c.Scope, File: c.File, Project: c.Project, State: control.EntryByHost, Connection: c.ID, Profile: c.Profile, Toolsets: c.Toolsets, HTTP: c.HTTP, Written: c.Created,
 			})
 		}
 	}
