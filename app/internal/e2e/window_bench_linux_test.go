@@ -88,10 +88,11 @@ type frame struct {
 }
 
 // frames are those that come until nothing has for a while, but for what counts
-// seconds.
+// seconds. That while begins with the first of them.
 func (s *stage) frames(b *testing.B, quiet time.Duration) (all []frame) {
 	b.Helper()
-	for last := time.Now(); time.Since(last) < quiet; time.Sleep(time.Millisecond) {
+	begin, begun := time.Now(), false
+	for last := begin; time.Since(last) < quiet || !begun && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
 		p, err := s.screen.Picture()
 		if err != nil {
 			b.Fatal(err)
@@ -104,7 +105,7 @@ func (s *stage) frames(b *testing.B, quiet time.Duration) (all []frame) {
 			all = append(all, frame{time.Now(), p})
 		}
 		if n > few(p) {
-			last = time.Now()
+			last, begun = time.Now(), true
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,23 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// entryBeside reads our entry in a file, which starts the bridge that lies beside
+// the window.
+func entryBeside(t *testing.T, file, dir string) mcpEntry {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	var has struct {
+		Servers map[string]mcpEntry `json:"mcpServers"`
+	}
+	must(t, json.Unmarshal(text, &has))
+	e := has.Servers["arenero"]
+	if e.Command != filepath.Join(dir, "arenero-bridge") || len(e.Args) == 0 {
+		t.Fatalf("the entry is %+v in\n%s", e, text)
+	}
+	return e
+}
+
 // TestWindowGuide goes the way of a new user with the keyboard alone: the first
 // sandbox, an app connected, its first call.
 func TestWindowGuide(t *testing.T) {
@@ -86,8 +104,7 @@ func TestWindowGuide(t *testing.T) {
 		return err == nil && strings.Contains(string(text), "arenero-bridge")
 	})
 	r.reads(t, "Make the first call", "Waiting for Cursor")
-	e := entryOf(t, file)
-	c := r.connect(t, e)
+	c := r.connect(t, entryBeside(t, file, r.all))
 	r.reads(t, "has started our server")
 	if got := runCommand(t, c, "echo $((6*7))"); !strings.Contains(got, `"42\n"`) {
 		t.Errorf("run_command answers %s", got)
