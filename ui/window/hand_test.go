@@ -1,6 +1,7 @@
 package window
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -160,8 +161,8 @@ type searcher struct {
 	seen map[visit]bool
 }
 
-// others are types that lead out of the window.
-var others = []reflect.Type{reflect.TypeFor[*control.Client](), reflect.TypeFor[*rig](), reflect.TypeFor[*testing.T](), reflect.TypeFor[fyne.App]()}
+// others are types that lead out of the window, to what goes on meanwhile.
+var others = []reflect.Type{reflect.TypeFor[context.Context](), reflect.TypeFor[*control.Client](), reflect.TypeFor[*rig](), reflect.TypeFor[*testing.T](), reflect.TypeFor[fyne.App]()}
 
 func (s *searcher) find(v reflect.Value, path string, depth int) string {
 	if !v.IsValid() || depth > 400 {
