@@ -29,7 +29,7 @@ var buildAll = sync.OnceValues(func() (dir string, err error) {
 		args []string
 	}{
 		{[]string{"CGO_ENABLED=0"}, []string{"-o", dir, module + "/app/cmd/arenero", module + "/bridge/cmd/arenero-bridge"}},
-		{[]string{"CGO_ENABLED=1"}, []string{"-tags", "gles", "-o", filepath.Join(dir, "arenero-window"), module}},
+		{[]string{"CGO_ENABLED=1"}, []string{"-tags", "no_metadata,gles", "-o", filepath.Join(dir, "arenero-window"), module}},
 		{[]string{"CGO_ENABLED=0", "GOARCH=amd64"}, []string{"-o", filepath.Join(dir, "arenero-agent-linux-amd64"), module + "/app/cmd/arenero-agent"}},
 		{[]string{"CGO_ENABLED=0", "GOARCH=arm64"}, []string{"-o", filepath.Join(dir, "arenero-agent-linux-arm64"), module + "/app/cmd/arenero-agent"}},
 	} {
