@@ -25,7 +25,6 @@ type settings struct {
 	view     *view.Settings
 	prefs    control.Preferences
 	profiles []string
-	worst    view.BarLevel // of the checks
 	found    map[string]int
 }
 
