@@ -15,6 +15,7 @@ import (
 const (
 	mostCalls = 100       // that a list of them keeps
 	mostSaid  = 128 << 10 // bytes that are kept of what one says
+	mostTurns = 1024      // pieces of them, of one whose streams take turns
 	mostLine  = 4000      // characters of a line
 )
 
@@ -126,7 +127,7 @@ func (c *LiveCall) say(data []byte, stderr bool) {
 	} else {
 		c.Said = append(c.Said, Said{Text: text, Stderr: stderr})
 	}
-	for c.size += len(text); c.size > mostSaid && len(c.Said) > 1; {
+	for c.size += len(text); (c.size > mostSaid || len(c.Said) > mostTurns) && len(c.Said) > 1; {
 		c.size -= len(c.Said[0].Text)
 		c.Said = slices.Delete(c.Said, 0, 1)
 		c.Cut = true
@@ -149,37 +150,30 @@ type SaidLine []Said
 func (c *LiveCall) Lines() []SaidLine {
 	var out []SaidLine
 	var line SaidLine
-	ended := true
-	put := func(text string, stderr bool) {
-		if text != "" {
-			line = append(line, Said{Text: text, Stderr: stderr})
-		}
-	}
+	over := false // what comes next goes over the line
 	for _, s := range c.Said {
 		rest := plain(s.Text)
 		for rest != "" {
-			i := strings.IndexAny(rest, "\r\n")
-			if i < 0 {
-				put(rest, s.Stderr)
-				ended = false
-				break
+			text, end := rest, byte(0)
+			if i := strings.IndexAny(rest, "\r\n"); i >= 0 {
+				text, end = rest[:i], rest[i]
 			}
-			put(rest[:i], s.Stderr)
-			if rest[i] == '\r' {
-				if i+1 < len(rest) && rest[i+1] == '\n' {
-					i++
-				} else if i+1 < len(rest) { // what follows goes over it
-					line, rest = nil, rest[i+1:]
-					continue
+			rest = rest[min(len(text)+1, len(rest)):]
+			if text != "" {
+				if over {
+					line, over = nil, false
 				}
+				line = append(line, Said{Text: text, Stderr: s.Stderr})
 			}
-			if rest[i] == '\n' {
-				out, line, ended = append(out, bounded(line)), nil, true
+			switch end {
+			case '\r':
+				over = true
+			case '\n':
+				out, line, over = append(out, bounded(line)), nil, false
 			}
-			rest = rest[i+1:]
 		}
 	}
-	if !ended && len(line) > 0 {
+	if len(line) > 0 {
 		out = append(out, bounded(line))
 	}
 	return out

@@ -324,6 +324,49 @@ func TestLiveCalls(t *testing.T) {
 	}
 }
 
+// TestProgress has a line that goes back to its beginning show what it said last,
+// also before the next is said, and wherever the pieces begin.
+func TestProgress(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		says []string
+		want string
+	}{
+		{"nothing follows", []string{"10%\r"}, "10%"},
+		{"over it", []string{"10%\r", "20%\r"}, "20%"},
+		{"in another piece", []string{strings.Repeat(".", 5000) + "\r", "20%\r"}, "20%"},
+		{"a line of both", []string{strings.Repeat("a\n", 2500) + "b\r", "\nc"}, "c"},
+		{"twice", []string{"a\r\r\nb\r\r"}, "b"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var calls ui.LiveCalls
+			for _, text := range tt.says {
+				calls.Add(control.CallNews{ID: "1", Stream: "stdout", Data: []byte(text)})
+			}
+			lines := calls.Newest()[0].Lines()
+			if len(lines) == 0 || len(lines[len(lines)-1]) != 1 || lines[len(lines)-1][0].Text != tt.want {
+				t.Errorf("%d lines, want %q at the end of: %.300v", len(lines), tt.want, lines)
+			}
+		})
+	}
+}
+
+// TestTurns keeps as much of two streams that take turns as can be drawn.
+func TestTurns(t *testing.T) {
+	var calls ui.LiveCalls
+	for range 2000 {
+		calls.Add(control.CallNews{ID: "1", Stream: "stdout", Data: []byte("a")})
+		calls.Add(control.CallNews{ID: "1", Stream: "stderr", Data: []byte("b")})
+	}
+	c := calls.Newest()[0]
+	if n := len(c.Said); n > 1024 || n < 1000 || !c.Cut {
+		t.Errorf("%d pieces are kept, cut %v", n, c.Cut)
+	}
+	if whole := c.Whole(); !strings.HasSuffix(whole, "abab") {
+		t.Errorf("the end is lost: %.20q", whole)
+	}
+}
+
 func TestWrap(t *testing.T) {
 	lines := []ui.SaidLine{{{Text: "añb"}, {Text: "cde", Stderr: true}}, nil, {{Text: "12"}}}
 	var got []string
