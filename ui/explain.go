@@ -69,7 +69,7 @@ func newSaying(key, text string) saying {
 // InLanguage is a message in the language of tx, as far as it is known. It may be
 // several, with ": " between them. tx has the part [MessageTexts].
 func InLanguage(tx assets.Texts, text string) string {
-	if tx.Language == assets.English {
+	if tx.Language == assets.English || strings.Count(text, reasonAfter) > mostReasons {
 		return text
 	}
 	return TranslateAll(tx, text, func(string) {})
@@ -94,7 +94,12 @@ func TranslateAll(tx assets.Texts, text string, missed func(part string)) string
 	return head + reasonAfter + TranslateAll(tx, rest, missed)
 }
 
-const reasonAfter = ": " // between a message and its reason
+const (
+	reasonAfter = ": " // between a message and its reason
+	// More reasons than this are in no message of ours, but in a name that somebody
+	// chose: to look for all of them takes the cube of their number.
+	mostReasons = 16
+)
 
 // known is one message in the language of tx.
 func known(tx assets.Texts, text string) (string, bool) {

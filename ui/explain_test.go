@@ -97,3 +97,16 @@ func TestExplainTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainLong leaves a message as it is that has more reasons than any of ours:
+// a name in it is made to keep whoever translates it busy.
+func TestExplainLong(t *testing.T) {
+	tx := assets.Load(assets.Spanish, MessageTexts)
+	text := "agent: unknown user: " + strings.Repeat("read settings: ", 2000) + "no"
+	if got := InLanguage(tx, text); got != text {
+		t.Errorf("it is now %.80q", got)
+	}
+	if got := InLanguage(tx, "agent: unknown user: a: b"); strings.Contains(got, "unknown") {
+		t.Errorf("a few reasons: %q", got)
+	}
+}
