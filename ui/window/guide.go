@@ -35,7 +35,7 @@ type guide struct {
 
 	tried    bool // the trial has begun once
 	trying   bool
-	looking  bool
+	looking  reading
 	looked   time.Time
 	form     *view.HostForm
 	planFor  string // host of form
@@ -82,7 +82,7 @@ func (p *guide) open() fyne.CanvasObject {
 // enter goes on where it was.
 func (p *guide) enter(ctx context.Context) {
 	p.ctx = ctx
-	p.looking, p.followed = false, "" // nobody waits for what was asked before
+	p.looking, p.followed = reading{}, "" // nobody waits for what was asked before
 	if !p.tried || p.trying {
 		p.try()
 	}
@@ -205,12 +205,15 @@ func (p *guide) diagnose() {
 
 // look asks for the hosts as they are now.
 func (p *guide) look() {
-	if p.looking {
+	if !p.looking.begin() {
 		return
 	}
-	p.looking, p.looked = true, p.c.env.Now()
+	p.looked = p.c.env.Now()
 	fetch(p.ctx, func(ctx context.Context) ([]control.Host, error) { return p.c.client.Hosts(ctx, control.HostQuery{}) }, func(found []control.Host, err error) {
-		p.looking, p.looked = false, p.c.env.Now()
+		p.looked = p.c.env.Now()
+		if p.looking.end() {
+			p.look()
+		}
 		if err != nil {
 			p.shown.Problem = p.c.env.Texts.Get("window.hosts.failed", "why", hostProblem(p.c.env, err))
 			p.render()
@@ -343,7 +346,6 @@ func (p *guide) connect(h control.Host) {
 			connection = c.Connection
 		}
 		p.await(connection, h.Title, r.Changes)
-		p.looking = false
 		p.look()
 		p.render()
 	})

@@ -269,7 +269,7 @@ func TestGuideKeepsTheFocus(t *testing.T) {
 	for _, b := range []string{"Back", "Leave", "Connect Cursor"} {
 		focusOn(t, r, b)
 		page.tick(time.Now().Add(time.Hour))
-		r.until("another look", func() bool { return !page.looking })
+		r.until("another look", func() bool { return !page.looking.busy })
 		page.show(sandbox.Snapshot{Leases: []sandbox.LeaseInfo{{ID: b}}})
 		if got, ok := r.win.Canvas().Focused().(*view.Button); !ok || got.Text != b {
 			t.Errorf("the focus left %q", b)

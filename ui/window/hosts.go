@@ -33,7 +33,7 @@ type hosts struct {
 	view  *view.Hosts
 	shown view.HostsShown
 
-	looking bool
+	looking reading
 	looked  time.Time
 	form    *view.HostForm // of the dialog that is open
 	planned time.Time
@@ -72,7 +72,7 @@ func (p *hosts) show(sandbox.Snapshot) {}
 // enter looks at the hosts.
 func (p *hosts) enter(ctx context.Context) {
 	p.ctx = ctx
-	p.looking = false // nobody waits for what was asked before
+	p.looking = reading{} // nobody waits for what was asked before
 	p.look()
 }
 
@@ -112,18 +112,16 @@ func (p *hosts) choose(id string) {
 
 // look asks for the hosts as they are now.
 func (p *hosts) look() {
-	if p.looking {
+	if !p.looking.begin() {
 		return
 	}
-	p.looking = true
 	p.looked = p.c.env.Now()
 	all := p.shown.All
 	fetch(p.ctx, func(ctx context.Context) ([]control.Host, error) {
 		return p.c.client.Hosts(ctx, control.HostQuery{All: all})
 	}, func(found []control.Host, err error) {
-		p.looking = false
 		p.looked = p.c.env.Now()
-		if all != p.shown.All {
+		if again := p.looking.end(); again || all != p.shown.All {
 			p.look()
 			return
 		}
@@ -253,7 +251,6 @@ func (p *hosts) do(h control.Host, o control.HostOrder) {
 			p.shown.Selected = h.ID
 		}
 		p.render()
-		p.looking = false
 		p.look()
 	})
 }

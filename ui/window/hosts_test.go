@@ -212,7 +212,7 @@ func TestHostsConnect(t *testing.T) {
 
 			// What is left to do stays until it is dismissed.
 			page.tick(time.Now().Add(time.Hour))
-			r.until("another look", func() bool { return !page.looking })
+			r.until("another look", func() bool { return !page.looking.busy })
 			if !p.sees(step) {
 				t.Error("the steps went by themselves")
 			}

@@ -28,7 +28,7 @@ type profiles struct {
 	own   control.OwnProfiles
 	snap  sandbox.Snapshot
 
-	looking bool
+	looking reading
 	looked  time.Time
 	wanted  string      // to be selected once it is there
 	login   *view.Login // that is open
@@ -63,7 +63,7 @@ func (p *profiles) show(s sandbox.Snapshot) {
 // enter asks for the profiles, and how the keychain is.
 func (p *profiles) enter(ctx context.Context) {
 	p.ctx = ctx
-	p.looking = false // nobody waits for what was asked before
+	p.looking = reading{} // nobody waits for what was asked before
 	for name, t := range p.shown.Tested {
 		if t.Busy {
 			delete(p.shown.Tested, name)
@@ -130,12 +130,14 @@ func (p *profiles) why(profile string, err error) string {
 // look asks for the profiles as they are now.
 func (p *profiles) look() {
 	p.looked = p.c.env.Now()
-	if p.looking {
+	if !p.looking.begin() {
 		return
 	}
-	p.looking = true
 	fetch(p.ctx, p.c.client.OwnProfiles, func(own control.OwnProfiles, err error) {
-		p.looking = false
+		if p.looking.end() {
+			p.look()
+			return
+		}
 		if err != nil {
 			p.view.Banner().Error(p.c.env.Explain(err), p.look, p.say("window.profiles.login.again"))
 			return

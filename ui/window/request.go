@@ -49,3 +49,25 @@ func follow[T any](ctx context.Context, stream func(ctx context.Context, emit fu
 		})
 	}()
 }
+
+// A reading is something that is read from the engine again and again, one time
+// after another: who asks while it is read has it read once more, as what is
+// under way may have seen nothing of what is new.
+type reading struct{ busy, again bool }
+
+// begin reports whether to read now.
+func (r *reading) begin() bool {
+	if r.busy {
+		r.again = true
+		return false
+	}
+	*r = reading{busy: true}
+	return true
+}
+
+// end reports whether to read once more.
+func (r *reading) end() bool {
+	again := r.again
+	*r = reading{}
+	return again
+}

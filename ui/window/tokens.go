@@ -31,7 +31,7 @@ type tokens struct {
 	shown view.TokensShown
 	after func(d time.Duration, do func()) // does something later, on any goroutine
 
-	looking bool
+	looking reading
 	looked  time.Time
 	wanted  string // to be selected once it is there
 	alive   int    // sandboxes, when the tokens were asked for
@@ -69,7 +69,7 @@ func (p *tokens) show(s sandbox.Snapshot) {
 // enter asks for the tokens, and for what they can be bound to.
 func (p *tokens) enter(ctx context.Context) {
 	p.ctx = ctx
-	p.looking = false // nobody waits for what was asked before
+	p.looking = reading{} // nobody waits for what was asked before
 	p.look()
 	fetch(ctx, p.c.client.OwnProfiles, func(own control.OwnProfiles, err error) {
 		if err != nil {
@@ -144,14 +144,16 @@ func (p *tokens) say(key string, args ...string) string {
 // look asks for the tokens as they are now.
 func (p *tokens) look() {
 	p.looked = p.c.env.Now()
-	if p.looking {
+	if !p.looking.begin() {
 		return
 	}
-	p.looking = true
 	fetch(p.ctx, func(ctx context.Context) ([]control.Token, error) {
 		return p.c.client.Tokens(ctx, "")
 	}, func(all []control.Token, err error) {
-		p.looking = false
+		if p.looking.end() {
+			p.look()
+			return
+		}
 		if err != nil {
 			p.view.Banner().Error(p.c.env.Explain(err), p.look, p.c.env.Texts.Get("window.profiles.login.again"))
 			return
