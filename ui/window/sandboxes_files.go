@@ -305,18 +305,18 @@ func putTree(ctx context.Context, client *control.Client, c *boxCopy, r sandbox.
 }
 
 func putFile(ctx context.Context, client *control.Client, c *boxCopy, r sandbox.FileRequest, local string) error {
+	at, err := os.Stat(local)
+	if err != nil {
+		return err
+	}
+	if !at.Mode().IsRegular() { // to open a pipe would wait for its other end, and a device never ends
+		return nil
+	}
 	file, err := os.Open(local)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	at, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if !at.Mode().IsRegular() { // a pipe would be waited for, and a device never ends
-		return nil
-	}
 	r.Mode = uint32(at.Mode().Perm())
 	c.begin(at.Name(), at.Size())
 	_, err = client.WriteFile(ctx, r, nil, &countedFile{file, c})
