@@ -286,7 +286,7 @@ func TestDeskPreferences(t *testing.T) {
 		t.Errorf("after a restart: %+v, %v, want %+v", kept, err, got)
 	}
 	for name, e := range map[string]control.PreferencesEdit{
-		"language": {Language: ptr("fr")}, "theme": {Theme: ptr("pink")},
+		"language": {Language: ptr("fr")}, "theme": {Theme: ptr("pink")}, "no size of a window": {Window: ptr(strings.Repeat("9", 33))},
 		"quiet hours": {Notices: &control.Notices{Quiet: "22-7"}}, "no hours": {Notices: &control.Notices{Quiet: "07:00-07:00"}}, "an hour that is none": {Notices: &control.Notices{Quiet: "25:00-07:00"}},
 	} {
 		e.GuideDone = new(bool)

@@ -104,6 +104,9 @@ func put[T any](old, changed *T) {
 	}
 }
 
+// windowLength is room for any size of a window, as their program writes it.
+const windowLength = 32
+
 // checkPreferences refuses what nothing of ours could use.
 func checkPreferences(e control.PreferencesEdit) error {
 	invalid := func(field, msg string) error {
@@ -114,6 +117,8 @@ func checkPreferences(e control.PreferencesEdit) error {
 		return invalid("language", "there is no language "+*e.Language+": use en or es, or leave it to the system")
 	case e.Theme != nil && !slices.Contains([]string{"", "light", "dark"}, *e.Theme):
 		return invalid("theme", "there is no theme "+*e.Theme+": use light or dark, or leave it to the system")
+	case e.Window != nil && len(*e.Window) > windowLength:
+		return invalid("window", "that is no size of a window: write it as 960x640")
 	case e.Notices != nil:
 		if err := settings.CheckQuiet(e.Notices.Quiet); err != nil {
 			return invalid("notices", err.Error())
