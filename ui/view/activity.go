@@ -48,10 +48,10 @@ type Activity struct {
 	shown   ActivityShown
 	banner  *Banner
 	search  *Entry
-	topic   *widget.Select
-	level   *widget.Select
-	host    *widget.Select
-	sandbox *widget.Select
+	topic   *Select
+	level   *Select
+	host    *Select
+	sandbox *Select
 	days    *dayPicker
 	all     *Button
 	table   *Table
@@ -78,11 +78,11 @@ func NewActivity(env Env) *Activity {
 		topics = append(topics, ui.TopicText(env.Texts, t))
 	}
 	change := func(string) { v.filter() }
-	v.topic = widget.NewSelect(topics, nil)
-	v.level = widget.NewSelect([]string{v.say("filter.severity"), v.say("filter.alerts"), v.say("filter.errors")}, nil)
-	v.host = widget.NewSelect([]string{v.say("filter.host")}, nil)
-	v.sandbox = widget.NewSelect([]string{v.say("filter.sandbox")}, nil)
-	for _, s := range []*widget.Select{v.topic, v.level, v.host, v.sandbox} {
+	v.topic = NewSelect(topics, nil)
+	v.level = NewSelect([]string{v.say("filter.severity"), v.say("filter.alerts"), v.say("filter.errors")}, nil)
+	v.host = NewSelect([]string{v.say("filter.host")}, nil)
+	v.sandbox = NewSelect([]string{v.say("filter.sandbox")}, nil)
+	for _, s := range []*Select{v.topic, v.level, v.host, v.sandbox} {
 		s.SetSelectedIndex(0)
 		s.OnChanged = change
 	}
@@ -100,8 +100,8 @@ func NewActivity(env Env) *Activity {
 	v.table = NewTable(env, []Column{
 		{Title: v.say("column.at"), Width: 106},
 		{Title: v.say("column.what"), Width: 180, Grow: true},
-		{Title: v.say("column.where"), Width: 76},
-		{Title: v.say("column.host"), Width: 80},
+		{Title: v.say("column.where"), Width: 138},
+		{Title: v.say("column.host"), Width: 128, From: 610},
 	})
 	v.table.OnSelect = func(string) { v.drawDetail() }
 	v.table.OnOpen = func(id string) {
@@ -230,7 +230,7 @@ func (v *Activity) drawEmpty() {
 // drawFilter draws what is chosen, and what there is to choose from.
 func (v *Activity) drawFilter() {
 	f := v.shown.Filter
-	set := func(s *widget.Select, options []string, i int) {
+	set := func(s *Select, options []string, i int) {
 		s.OnChanged = nil
 		if options != nil && !slices.Equal(options, s.Options) {
 			s.SetOptions(options)

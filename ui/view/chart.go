@@ -36,6 +36,7 @@ const (
 	chartGap    = 6 // between the amounts and the bars
 	chartLeast  = 2 // height of what is not nothing
 	chartMost   = 26
+	chartCent   = sandbox.Micro(10_000) // that the scale reaches at the least
 )
 
 // NewChart returns an empty chart.
@@ -61,7 +62,7 @@ func (c *Chart) Draw(bars []ui.Bar) {
 			picked = i
 		}
 	}
-	c.scale = ui.ScaleOf(most)
+	c.scale = ui.ScaleOf(max(most, chartCent))
 	c.marks = c.scale.Marks(c.tx)
 	c.picked = picked
 	c.Refresh()

@@ -28,9 +28,9 @@ type form struct {
 type formRow struct {
 	name    string
 	entry   *Entry
-	pick    *widget.Select
+	pick    *Select
 	values  []string // of pick
-	check   *widget.Check
+	check   *Check
 	place   *fyne.Container // of the entry
 	problem *widget.Label
 	object  *fyne.Container
@@ -111,7 +111,7 @@ func (f *form) choice(box *fyne.Container, name, title, value string, options []
 		titles = append(titles, o.title)
 		row.values = append(row.values, o.value)
 	}
-	row.pick = widget.NewSelect(titles, nil)
+	row.pick = NewSelect(titles, nil)
 	for i, o := range options {
 		if o.value == value {
 			row.pick.SetSelectedIndex(i)
@@ -131,7 +131,7 @@ func (f *form) choice(box *fyne.Container, name, title, value string, options []
 func (f *form) toggle(box *fyne.Container, name, title, hint string, on bool) *formRow {
 	row := &formRow{name: name}
 	f.onto(box, row, "")
-	row.check = widget.NewCheck(title, nil)
+	row.check = NewCheck(title, nil)
 	row.check.SetChecked(on)
 	row.check.OnChanged = func(bool) {
 		row.left = true

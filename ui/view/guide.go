@@ -47,6 +47,9 @@ type Guide struct {
 	OnNext     func() // what the main button says
 	OnBack     func()
 	OnLeave    func()
+	// Seen reports whether this is in the window; nil is that it is. What is not
+	// can't have the focus.
+	Seen func() bool
 
 	env     Env
 	shown   GuideShown
@@ -54,6 +57,7 @@ type Guide struct {
 	form    *HostForm
 	// reformed says that form is another than is drawn, and begun that anything is.
 	reformed, begun bool
+	waits           bool // for the focus, until it is seen
 
 	head, body, lines *fyne.Container
 	page              *container.Scroll // of lines
@@ -127,6 +131,10 @@ func (v *Guide) Show(s GuideShown) {
 
 // focus puts the focus where Enter does what most want next.
 func (v *Guide) focus(stepped bool, was GuideShown) {
+	if v.Seen != nil && !v.Seen() {
+		v.waits = v.waits || stepped
+		return
+	}
 	c := v.env.Window.Canvas()
 	s := v.shown
 	switch {
@@ -136,6 +144,14 @@ func (v *Guide) focus(stepped bool, was GuideShown) {
 		}
 	case stepped, s.Step == ui.GuideCall && (s.Copied != was.Copied || s.Arrival != was.Arrival), c.Focused() == nil:
 		c.Focus(v.next)
+	}
+}
+
+// Focus is called when this comes into the window.
+func (v *Guide) Focus() {
+	if v.waits {
+		v.waits = false
+		v.focus(true, v.shown)
 	}
 }
 
@@ -234,7 +250,7 @@ func (v *Guide) say(key string, args ...string) *widget.Label {
 func (v *Guide) drawTry(s GuideShown) fyne.CanvasObject {
 	tx := v.env.Texts
 	languages := map[string]string{assets.English: "English", assets.Spanish: "Español"}
-	choice := widget.NewSelect([]string{languages[assets.English], languages[assets.Spanish]}, nil)
+	choice := NewSelect([]string{languages[assets.English], languages[assets.Spanish]}, nil)
 	choice.Selected = languages[tx.Language]
 	choice.OnChanged = func(name string) {
 		for l, n := range languages {

@@ -49,7 +49,7 @@ type Hosts struct {
 	shown  HostsShown
 	banner *Banner
 	table  *Table
-	all    *widget.Check
+	all    *Check
 	detail *container.Scroll
 	parts  []*hostPart
 	blank  *fyne.Container
@@ -74,7 +74,7 @@ func NewHosts(env Env) *Hosts {
 		v.shown.Selected = id
 		v.OnSelect(id)
 	}
-	v.all = widget.NewCheck(tx.Get("window.hosts.all"), func(on bool) {
+	v.all = NewCheck(tx.Get("window.hosts.all"), func(on bool) {
 		if on != v.shown.All {
 			v.OnAll(on)
 		}
@@ -273,19 +273,26 @@ func (v *Hosts) entry(h control.Host, e control.HostEntry) fyne.CanvasObject {
 		facts.Add(value)
 	}
 	box.Add(facts)
-	box.Add(v.buttons(ui.HostEntryActions(tx, h, e), h.ID, ui.HostEntryKey(e)))
+	box.Add(v.buttons(ui.HostEntryActions(tx, h, e), h.ID, ui.HostEntryKey(e), nil))
 	return card(toneColor(tone), box)
 }
 
 func (v *Hosts) drawActions(h control.Host) []fyne.CanvasObject {
-	return []fyne.CanvasObject{v.buttons(ui.HostActions(v.env.Texts, h), h.ID, "")}
+	var said []string // on the cards already
+	for _, e := range h.Entries {
+		for _, a := range ui.HostEntryActions(v.env.Texts, h, e) {
+			said = append(said, a.Why)
+		}
+	}
+	return []fyne.CanvasObject{v.buttons(ui.HostActions(v.env.Texts, h), h.ID, "", said)}
 }
 
-// buttons are those of some actions, and why some of them can't be pressed.
-func (v *Hosts) buttons(actions []ui.HostAction, host, entry string) fyne.CanvasObject {
+// buttons are those of some actions, and why some of them can't be pressed, unless
+// that is said already.
+func (v *Hosts) buttons(actions []ui.HostAction, host, entry string, whys []string) fyne.CanvasObject {
 	row := container.New(flow{})
-	box := container.NewVBox(row)
-	var whys []string
+	// They begin where the texts do, which have room around them.
+	box := container.NewVBox(container.New(layout.NewCustomPaddedLayout(0, 0, theme.InnerPadding(), 0), row))
 	for _, a := range actions {
 		b := v.button(Action{Label: a.Label, Primary: a.Usual, Do: func() { v.OnAct(a.Verb, host, entry) }})
 		row.Add(b)

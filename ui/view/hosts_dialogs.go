@@ -17,7 +17,7 @@ func NewHostTokenDialog(env Env, title string, names []string, current int, do f
 	tx := env.Texts
 	text := widget.NewLabel(tx.Get("window.hosts.bind.text"))
 	text.Wrapping = fyne.TextWrapWord
-	choice := widget.NewSelect(names, nil)
+	choice := NewSelect(names, nil)
 	choice.Selected = names[current]
 	box := container.NewVBox(text, choice)
 	if len(names) == 1 {

@@ -28,16 +28,16 @@ type HostForm struct {
 	host     control.Host
 	order    control.HostOrder // without what the choices say
 	entry    *control.HostEntry
-	scope    *widget.Select
+	scope    *Select
 	scopes   []string
 	where    *Entry // folder, or the app's own profile
 	whereIs  *widget.Label
 	choose   *Button // a folder
 	whereBox *fyne.Container
-	place    *widget.Select
+	place    *Select
 	places   []string
-	tools    []*widget.Check
-	force    *widget.Check
+	tools    []*Check
+	force    *Check
 
 	doing *fyne.Container
 	diff  *diffView
@@ -62,7 +62,7 @@ func NewHostForm(env Env, h control.Host, entry *control.HostEntry, action strin
 	f.doing = container.New(layout.NewCustomPaddedVBoxLayout(-2))
 	f.diff = newDiffView()
 	f.title = Muted(env.Texts.Get("window.hosts.form.diff"))
-	f.force = widget.NewCheck(env.Texts.Get("window.hosts.form.force"), func(bool) { f.changed() })
+	f.force = NewCheck(env.Texts.Get("window.hosts.form.force"), func(bool) { f.changed() })
 	f.force.Hide()
 	head := container.NewVBox()
 	if action == control.HostConnect && places != nil {
@@ -93,7 +93,7 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 			f.scopes = append(f.scopes, s)
 			names = append(names, ui.ScopeName(tx, s))
 		}
-		f.scope = widget.NewSelect(names, func(string) { f.changed() })
+		f.scope = NewSelect(names, func(string) { f.changed() })
 		f.scope.Selected = names[0]
 		row("scope", f.scope)
 		f.where = NewEntry()
@@ -120,12 +120,12 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 		f.places = slices.Insert(f.places, 0, f.entry.Profile)
 		names = slices.Insert(names, 0, ui.PlaceName(tx, f.entry.Profile))
 	}
-	f.place = widget.NewSelect(names, func(string) { f.changed() })
+	f.place = NewSelect(names, func(string) { f.changed() })
 	f.place.Selected = names[max(selected, 0)]
 	row("place", f.place)
 	box := container.New(flow{})
 	for _, set := range sandbox.Toolsets() {
-		c := widget.NewCheck(ui.ToolsetName(tx, set), nil)
+		c := NewCheck(ui.ToolsetName(tx, set), nil)
 		c.Checked = f.entry == nil || len(f.entry.Toolsets) == 0 || slices.Contains(f.entry.Toolsets, set)
 		c.OnChanged = func(bool) { f.changed() }
 		f.tools = append(f.tools, c)

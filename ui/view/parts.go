@@ -113,8 +113,18 @@ func (b *Banner) Object() fyne.CanvasObject { return b.root }
 // nil.
 func (b *Banner) Error(text string, retry func(), retryLabel string) {
 	b.say(theme.ErrorIcon(), ColorBad, text)
-	if retry != nil {
-		b.again.Text, b.again.OnTapped = retryLabel, retry
+	b.offer(retry, retryLabel)
+}
+
+// Offer says something that is not wrong, and what can be done about it.
+func (b *Banner) Offer(text string, do func(), label string) {
+	b.say(theme.InfoIcon(), ColorBrand, text)
+	b.offer(do, label)
+}
+
+func (b *Banner) offer(do func(), label string) {
+	if do != nil {
+		b.again.Text, b.again.OnTapped = label, do
 		b.again.Show()
 		b.again.Refresh()
 	}

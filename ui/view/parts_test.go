@@ -1,10 +1,12 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
@@ -144,5 +146,31 @@ func TestEntryHandsOn(t *testing.T) {
 	e.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if !escaped || keys != 3 {
 		t.Errorf("escaped is %t, and the window was handed %d keys", escaped, keys)
+	}
+}
+
+// TestChoicesHandOn leaves to the window the keys that it has a use for while a
+// choice or a box has the focus, and to these what they are worked by.
+func TestChoicesHandOn(t *testing.T) {
+	env, _ := frameEnv(t, assets.English)
+	s, c := NewSelect([]string{"one", "two"}, nil), NewCheck("so", nil)
+	env.Window.SetContent(container.NewVBox(s, c))
+	var keys []fyne.KeyName
+	env.Window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) { keys = append(keys, e.Name) })
+	want := []fyne.KeyName{fyne.KeyEscape, fyne.KeyF1, fyne.KeyF5, fyne.KeyF6}
+	for _, o := range []fyne.Focusable{s, c} {
+		keys = nil
+		env.Window.Canvas().Focus(o)
+		for _, key := range append(slices.Clone(want), fyne.KeySpace) {
+			o.TypedKey(&fyne.KeyEvent{Name: key})
+		}
+		if !slices.Equal(keys, want) {
+			t.Errorf("%T handed on %q, want %q", o, keys, want)
+		}
+	}
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	c.TypedRune(' ')
+	if s.Selected != "one" || !c.Checked {
+		t.Errorf("%q is chosen, and the box is ticked: %t", s.Selected, c.Checked)
 	}
 }

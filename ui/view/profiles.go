@@ -94,7 +94,7 @@ func NewProfiles(env Env) *Profiles {
 		}
 	}
 	v.box = container.NewVBox()
-	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 8, 12), v.box))
+	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 0, 12), v.box))
 	add := NewButton(v.say("window.profiles.add"), theme.ContentAddIcon(), func() { v.Add() })
 	add.Importance = widget.HighImportance
 	take := NewButton(v.say("window.profiles.import"), theme.DownloadIcon(), func() { v.OnImport() })
@@ -113,6 +113,9 @@ func (v *Profiles) Object() fyne.CanvasObject { return v.root }
 
 // Banner is the line at the head of the screen.
 func (v *Profiles) Banner() *Banner { return v.banner }
+
+// Selected is the profile that is selected.
+func (v *Profiles) Selected() string { return v.selected }
 
 // Select shows a profile.
 func (v *Profiles) Select(name string) {

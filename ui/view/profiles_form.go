@@ -136,7 +136,7 @@ func (v *Profiles) Add() {
 	pick := head.choice(head.box, "kind", v.say("window.profiles.add.kind"), ui.ProfileKinds()[0], kinds)
 	head.changed = func() { show(pick.value()) }
 	show(pick.value())
-	byDefault := widget.NewCheck(v.say("window.profiles.add.default"), nil)
+	byDefault := NewCheck(v.say("window.profiles.add.default"), nil)
 	content := scrolled(container.NewVBox(head.box, hint, place, byDefault), 220)
 	t := newTask(v.env, v.say("window.profiles.add.title"), v.say("window.profiles.add.verb"), false, content, func(done func(string)) {
 		if !f.ready() {

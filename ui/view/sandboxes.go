@@ -107,15 +107,15 @@ func (v *Sandboxes) Banner() LocalBanner { return v.banner }
 func (v *Sandboxes) makeList() {
 	titles := ui.SandboxTitles(v.env.Texts)
 	columns := []Column{
-		ui.SandboxState:    {Width: 98, Sort: true},
-		ui.SandboxName:     {Width: 80, Grow: true, Sort: true},
-		ui.SandboxHost:     {Width: 68, Grow: true, Sort: true, From: 610},
-		ui.SandboxProfile:  {Width: 76, Grow: true, Sort: true, From: 700},
-		ui.SandboxTemplate: {Width: 64, Grow: true, Sort: true, From: 772},
-		ui.SandboxAge:      {Width: 56, Right: true, Sort: true, From: 530},
+		ui.SandboxState:    {Width: 116, Sort: true},
+		ui.SandboxName:     {Width: 108, Grow: true, Sort: true},
+		ui.SandboxHost:     {Width: 84, Grow: true, Sort: true, From: 700},
+		ui.SandboxProfile:  {Width: 84, Grow: true, Sort: true, From: 796},
+		ui.SandboxTemplate: {Width: 84, Grow: true, Sort: true, From: 920},
+		ui.SandboxAge:      {Width: 56, Right: true, Sort: true, From: 610},
 		ui.SandboxSleep:    {Width: 80, Sort: true},
 		ui.SandboxLife:     {Width: 80, Sort: true},
-		ui.SandboxSpend:    {Width: 72, Right: true, Sort: true},
+		ui.SandboxSpend:    {Width: 88, Right: true, Sort: true},
 	}
 	for i := range columns {
 		columns[i].Title = titles[i]

@@ -110,6 +110,7 @@ func (filterRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 // A LocalBanner is a line for what went wrong at a place of a screen.
 type LocalBanner interface {
 	Error(text string, retry func(), retryLabel string)
+	Offer(text string, do func(), label string)
 	Clear()
 	Text() string
 }
@@ -128,6 +129,12 @@ func (b *localBanner) Error(text string, retry func(), retryLabel string) {
 	b.fit()
 }
 
+// Offer says something that is not wrong, and what can be done about it.
+func (b *localBanner) Offer(text string, do func(), label string) {
+	b.Banner.Offer(text, do, label)
+	b.fit()
+}
+
 // Clear takes away what is said.
 func (b *localBanner) Clear() {
 	if b.Banner.Text() != "" {
@@ -143,8 +150,8 @@ func (b *localBanner) fit() {
 	}
 }
 
-// A firstSplit gives a split the offset that suits its first size: where there is
-// little room, what is known of one sandbox needs it more than the list.
+// A firstSplit gives a split the offset that suits its first size: what is known
+// of one sandbox scrolls, and the fewer rows there are to see, the less they say.
 type firstSplit struct {
 	split *container.Split
 	done  bool
@@ -156,9 +163,9 @@ func (l *firstSplit) MinSize(objects []fyne.CanvasObject) fyne.Size { return obj
 
 func (l *firstSplit) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	if !l.done && size.Height > 0 && size.Width > 0 {
-		l.split.Offset = 0.44
+		l.split.Offset = 0.56
 		if size.Height < splitLow {
-			l.split.Offset = 0.36
+			l.split.Offset = 0.62
 		}
 		l.done = size.Height > objects[0].MinSize().Height
 	}

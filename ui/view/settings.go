@@ -32,8 +32,8 @@ type Settings struct {
 	prefs   control.Preferences
 	names   []string // of the profiles to choose from, as the engine has them
 
-	language, look, profile        *widget.Select
-	login, notices, done, quiet    *widget.Check
+	language, look, profile        *Select
+	login, notices, done, quiet    *Check
 	from, to                       *Entry
 	quietRow                       *fyne.Container
 	file, loginWhy                 *widget.Label
@@ -200,8 +200,8 @@ func plain(text string) *widget.Label {
 }
 
 // choice is a choice that is an edit at once.
-func (v *Settings) choice(options []string, edit func(i int) control.PreferencesEdit) *widget.Select {
-	s := widget.NewSelect(options, nil)
+func (v *Settings) choice(options []string, edit func(i int) control.PreferencesEdit) *Select {
+	s := NewSelect(options, nil)
 	s.PlaceHolder = "…"
 	s.OnChanged = func(string) {
 		if i := s.SelectedIndex(); i >= 0 && !v.setting {
@@ -212,8 +212,8 @@ func (v *Settings) choice(options []string, edit func(i int) control.Preferences
 }
 
 // check is something to tick that is an edit at once.
-func (v *Settings) check(label string, edit func(on bool) control.PreferencesEdit) *widget.Check {
-	return widget.NewCheck(label, func(on bool) {
+func (v *Settings) check(label string, edit func(on bool) control.PreferencesEdit) *Check {
+	return NewCheck(label, func(on bool) {
 		if !v.setting {
 			v.OnEdit(edit(on))
 		}
@@ -265,7 +265,7 @@ func (v *Settings) Prefer(p control.Preferences, profiles []string) {
 	defer func() { v.setting = false }()
 	say := v.env.Texts.Get
 	v.prefs, v.names = p, profiles
-	pick := func(s *widget.Select, keys []string, key string) {
+	pick := func(s *Select, keys []string, key string) {
 		for i, k := range keys {
 			if k == key {
 				s.SetSelectedIndex(i)

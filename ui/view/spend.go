@@ -122,6 +122,12 @@ func (v *Spend) Section(name string) {
 	v.body.Refresh()
 }
 
+// Follow shows what another one has shown that it takes the place of.
+func (v *Spend) Follow(was *Spend) {
+	v.Section(was.shown)
+	v.overview.breakDown(was.overview.by)
+}
+
 // export asks in which form.
 func (v *Spend) export() {
 	chooseFormat(v.env, v.say("export"), v.say("export.text"), [2]string{"csv", v.say("export.csv")}, [2]string{"json", v.say("export.json")}, v.OnExport)
@@ -215,9 +221,9 @@ func showBeside(split *fyne.Container, beside *container.Scroll) {
 
 // roomy gives a choice the room for its longest option, as far as that is not
 // too much.
-func roomy(s *widget.Select) fyne.CanvasObject { return container.New(&roomLayout{s}, s) }
+func roomy(s *Select) fyne.CanvasObject { return container.New(&roomLayout{s}, s) }
 
-type roomLayout struct{ of *widget.Select }
+type roomLayout struct{ of *Select }
 
 const (
 	roomMost  = 220

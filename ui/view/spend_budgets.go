@@ -196,8 +196,8 @@ func (b *spendBudgets) form(title string, profiles []string, which func(profile 
 	for _, p := range periods {
 		names = append(names, ui.PeriodText(tx, p))
 	}
-	period := widget.NewSelect(names, nil)
-	profile := widget.NewSelect(profiles, nil)
+	period := NewSelect(names, nil)
+	profile := NewSelect(profiles, nil)
 	means, banner := Muted(""), NewBanner()
 	box := container.NewVBox()
 	if profiles != nil {

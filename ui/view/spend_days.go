@@ -18,7 +18,7 @@ type dayPicker struct {
 	names  []string // of ranges, as pick has them; "" is any day
 	picked func(name string, days ui.Days)
 
-	pick        *widget.Select
+	pick        *Select
 	told        *widget.Label // the days
 	first, last *Entry
 	custom      *fyne.Container
@@ -37,7 +37,7 @@ func newDayPicker(env Env, anyDay string, picked func(name string, days ui.Days)
 	if anyDay != "" {
 		d.names, titles = append([]string{""}, d.names...), append([]string{anyDay}, titles...)
 	}
-	d.pick = widget.NewSelect(titles, d.chosen)
+	d.pick = NewSelect(titles, d.chosen)
 	d.told.Wrapping = fyne.TextWrapOff
 	d.wrong.Hide()
 	entry := func(e *Entry, title string) fyne.CanvasObject {

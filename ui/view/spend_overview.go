@@ -252,7 +252,7 @@ func (o *spendOverview) prices1() {
 		v.OnPrices(o.profiles[0])
 		return
 	}
-	pick := widget.NewSelect(o.profiles, nil)
+	pick := NewSelect(o.profiles, nil)
 	pick.SetSelectedIndex(0)
 	NewDialog(v.env, v.say("prices.refresh"), container.NewVBox(widget.NewLabel(v.say("prices.refresh.as")), pick), v.env.Texts.Get("window.cancel"), nil,
 		Action{Label: v.say("prices.refresh"), Primary: true, Do: func() { v.OnPrices(pick.Selected) }})

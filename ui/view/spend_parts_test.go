@@ -73,7 +73,7 @@ func TestBudgetIsSetRaisedAndRemoved(t *testing.T) {
 	}
 	// One of a profile that has none.
 	test.Tap(v.budgets.add)
-	profile, ok := env.Window.Canvas().Focused().(*widget.Select)
+	profile, ok := env.Window.Canvas().Focused().(*Select)
 	if !ok {
 		t.Fatalf("the focus is on %T", env.Window.Canvas().Focused())
 	}

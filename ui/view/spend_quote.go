@@ -25,8 +25,8 @@ type spendQuote struct {
 	v         *Spend
 	places    []string
 	templates []sandbox.Template
-	place     *widget.Select
-	template  *widget.Select
+	place     *Select
+	template  *Select
 	hours     *Entry
 	minutes   *Entry
 	ask       *Button
@@ -39,8 +39,8 @@ func newSpendQuote(v *Spend) *spendQuote {
 	q := &spendQuote{v: v, hours: NewEntry(), minutes: NewEntry(), wrong: warned(), answer: container.NewStack()}
 	q.wrong.Importance = widget.DangerImportance
 	q.wrong.Hide()
-	q.place = widget.NewSelect(nil, nil)
-	q.template = widget.NewSelect([]string{v.say("quote.template.usual")}, nil)
+	q.place = NewSelect(nil, nil)
+	q.template = NewSelect([]string{v.say("quote.template.usual")}, nil)
 	q.template.SetSelectedIndex(0)
 	q.hours.SetText("1")
 	q.minutes.SetText("5")

@@ -80,7 +80,7 @@ func seenIn(o fyne.CanvasObject) string {
 			all = append(all, o.Text)
 		case *Button:
 			all = append(all, o.Text)
-		case *widget.Select:
+		case *Select:
 			all = append(all, o.Selected)
 		case *widget.RichText:
 			all = append(all, o.String())

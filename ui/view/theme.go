@@ -78,7 +78,7 @@ var day = palette{
 	theme.ColorNameBackground:          rgb(0xfbf9f6),
 	theme.ColorNameForeground:          rgb(0x24201a),
 	theme.ColorNamePlaceHolder:         rgb(0x6a6359),
-	theme.ColorNameDisabled:            rgb(0x70695e),
+	theme.ColorNameDisabled:            rgb(0x6a6359), // the toolkit's labels of low importance have it too
 	theme.ColorNamePrimary:             rgb(0x8c5a0a),
 	theme.ColorNameHyperlink:           rgb(0x85550a),
 	theme.ColorNameForegroundOnPrimary: rgb(0xffffff),
@@ -113,7 +113,7 @@ var night = palette{
 	theme.ColorNameBackground:          rgb(0x1b1a17),
 	theme.ColorNameForeground:          rgb(0xece7de),
 	theme.ColorNamePlaceHolder:         rgb(0xaaa296),
-	theme.ColorNameDisabled:            rgb(0x979085),
+	theme.ColorNameDisabled:            rgb(0xaaa296),
 	theme.ColorNamePrimary:             rgb(0xe0a544),
 	theme.ColorNameHyperlink:           rgb(0xe7b25a),
 	theme.ColorNameForegroundOnPrimary: rgb(0x231804),

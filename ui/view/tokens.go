@@ -53,7 +53,7 @@ type Tokens struct {
 	drawn    string
 	banner   *Banner
 	table    *Table
-	past     *widget.Check
+	past     *Check
 	detail   *container.Scroll
 	box      *fyne.Container
 	body     *fyne.Container
@@ -66,12 +66,12 @@ func NewTokens(env Env) *Tokens {
 	v := &Tokens{env: env, banner: NewBanner()}
 	v.table = NewTable(env, []Column{
 		{Title: v.say("window.tokens.col.name"), Width: 96, Grow: true},
-		{Title: v.say("window.tokens.col.left"), Width: 176, Grow: true},
+		{Title: v.say("window.tokens.col.left"), Width: 236, Grow: true},
 		{Title: v.say("window.tokens.col.state"), Width: 98},
 		{Title: v.say("window.tokens.col.expires"), Width: 80},
-		{Title: v.say("window.tokens.col.running"), Width: 84, Right: true},
-		{Title: v.say("window.tokens.col.used"), Width: 88},
-		{Title: v.say("window.tokens.col.scopes"), Width: 80, Grow: true},
+		{Title: v.say("window.tokens.col.running"), Width: 84, Right: true, From: 650},
+		{Title: v.say("window.tokens.col.used"), Width: 112, From: 772},
+		{Title: v.say("window.tokens.col.scopes"), Width: 80, Grow: true, From: 870},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -83,12 +83,12 @@ func NewTokens(env Env) *Tokens {
 		}
 	}
 	v.box = container.NewVBox()
-	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 8, 12), v.box))
+	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 12, 0, 12), v.box))
 	create := NewButton(v.say("window.tokens.create"), theme.ContentAddIcon(), func() { v.Create() })
 	create.Importance = widget.HighImportance
 	use := NewButton(v.say("window.tokens.use"), theme.HelpIcon(), v.Uses)
 	prompt := NewButton(v.say("window.tokens.prompt"), theme.DocumentIcon(), v.Prompt)
-	v.past = widget.NewCheck(v.say("window.tokens.past"), func(on bool) {
+	v.past = NewCheck(v.say("window.tokens.past"), func(on bool) {
 		if on != v.shown.Past {
 			v.OnPast(on)
 		}
@@ -110,6 +110,9 @@ func (v *Tokens) Object() fyne.CanvasObject { return v.root }
 
 // Banner is the line at the head of the screen.
 func (v *Tokens) Banner() *Banner { return v.banner }
+
+// Selected is the id of the token that is selected, or "".
+func (v *Tokens) Selected() string { return v.selected }
 
 // Select shows a token, by its id or name.
 func (v *Tokens) Select(token string) {

@@ -190,7 +190,7 @@ func (v *Tokens) rotate(t control.Token) {
 func (v *Tokens) revoke(t control.Token) {
 	text := widget.NewLabel("")
 	text.Wrapping = fyne.TextWrapWord
-	keep := widget.NewCheck(v.say("window.tokens.revoke.keep"), nil)
+	keep := NewCheck(v.say("window.tokens.revoke.keep"), nil)
 	tell := func(on bool) { text.SetText(ui.RevokeText(v.env.Texts, t.Grant.Name, t.Running, on)) }
 	keep.OnChanged = tell
 	tell(false)
@@ -206,13 +206,13 @@ func (v *Tokens) revoke(t control.Token) {
 // apps asks which apps a token is bound to.
 func (v *Tokens) apps(t control.Token) {
 	box := container.NewVBox(Muted(v.say("window.tokens.apps.text")))
-	var checks []*widget.Check
+	var checks []*Check
 	for _, a := range v.shown.Apps {
 		title := ui.Visible(a.Title)
 		if a.Grant != "" && a.Grant != t.Grant.Name && a.Grant != t.Grant.ID {
 			title = v.say("window.tokens.apps.other", "app", title, "name", ui.Visible(a.Grant))
 		}
-		c := widget.NewCheck(title, nil)
+		c := NewCheck(title, nil)
 		c.Checked = slices.Contains(t.Connections, a.Connection)
 		checks = append(checks, c)
 		box.Add(c)

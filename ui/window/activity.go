@@ -67,7 +67,11 @@ func (p *activity) icon() fyne.Resource { return theme.HistoryIcon() }
 
 // open makes the view.
 func (p *activity) open() fyne.CanvasObject {
-	v := view.NewActivity(p.c.env)
+	v, selected := view.NewActivity(p.c.env), ""
+	if p.view != nil {
+		selected = p.view.Selected()
+		p.translate()
+	}
 	p.view = v
 	v.OnFilter = func(f ui.Filter, name string) {
 		p.filter, p.days = f, name
@@ -78,7 +82,22 @@ func (p *activity) open() fyne.CanvasObject {
 	v.OnGo = p.c.goTo
 	v.OnClock = p.clock
 	p.draw()
+	if selected != "" {
+		v.Select(selected)
+	}
 	return v.Object()
+}
+
+// translate says what happened in the language of now.
+func (p *activity) translate() {
+	for _, e := range p.log.Shown(ui.Filter{}) {
+		if e.Event != nil {
+			p.log.Put(ui.EventEntry(p.c.env.Texts, *e.Event, p.known))
+		}
+	}
+	for id, k := range p.calls.byID {
+		p.log.Put(p.calls.entry(id, k))
+	}
 }
 
 // show takes in what lives: the calls of that are followed.

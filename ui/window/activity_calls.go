@@ -166,14 +166,19 @@ func (c *calls) over(id string, k *call) {
 
 // put has the page show a call as it is now.
 func (c *calls) put(id string, k *call) {
+	c.page.log.Put(c.entry(id, k))
+	c.page.soon()
+}
+
+// entry is what there is to say of a call.
+func (c *calls) entry(id string, k *call) ui.Entry {
 	p := c.page
 	b, ok := p.known.Sandboxes[k.sandbox]
 	if !ok {
 		b = sandbox.Sandbox{ID: k.sandbox}
 	}
 	said := k.Call // as it is now: an entry does not change
-	p.log.Put(ui.CallEntry(p.c.env.Texts, id, b, k.host, said, p.known))
-	p.soon()
+	return ui.CallEntry(p.c.env.Texts, id, b, k.host, said, p.known)
 }
 
 // forget drops the oldest calls beyond what is kept. Their entries stay.

@@ -32,6 +32,12 @@ type guide struct {
 	view  *view.Guide
 	shown view.GuideShown
 	snap  sandbox.Snapshot
+	// entered tells the view that it is in the window.
+	entered func()
+	// What went wrong, of which shown has the texts in the language of now:
+	failed  error // of the trial
+	problem error // of looking for hosts, or of a change
+	unseen  bool  // problem is of looking
 
 	tried    bool // the trial has begun once
 	trying   bool
@@ -57,6 +63,9 @@ func (p *guide) icon() fyne.Resource { return theme.MediaPlayIcon() }
 // open makes the view.
 func (p *guide) open() fyne.CanvasObject {
 	v := view.NewGuide(p.c.env, bridgeProgram())
+	entered := false
+	v.Seen = func() bool { return entered && p.ctx.Err() == nil }
+	p.entered = func() { entered = true }
 	v.OnLanguage = p.speak
 	v.OnTry = p.try
 	v.OnSelect = p.choose
@@ -65,7 +74,7 @@ func (p *guide) open() fyne.CanvasObject {
 		p.render()
 	}
 	v.OnAgain = func() {
-		p.shown.Problem = ""
+		p.wrong(nil, false)
 		p.look()
 	}
 	v.OnCopy = p.copy
@@ -74,6 +83,10 @@ func (p *guide) open() fyne.CanvasObject {
 		p.c.toast(p.c.env.Texts.Get("window.guide.rules.copied"))
 	}
 	v.OnNext, v.OnBack, v.OnLeave = p.next, p.back, func() { p.finish("") }
+	if p.failed != nil {
+		p.shown.Trial.Problem = p.c.env.Explain(p.failed)
+	}
+	p.wrong(p.problem, p.unseen)
 	p.view = v
 	p.render()
 	return v.Object()
@@ -82,6 +95,8 @@ func (p *guide) open() fyne.CanvasObject {
 // enter goes on where it was.
 func (p *guide) enter(ctx context.Context) {
 	p.ctx = ctx
+	p.entered()
+	p.view.Focus()
 	p.looking, p.followed = reading{}, "" // nobody waits for what was asked before
 	if !p.tried || p.trying {
 		p.try()
@@ -140,7 +155,7 @@ func (p *guide) edit(e control.PreferencesEdit, then func()) {
 // is told is what it took.
 func (p *guide) try() {
 	p.tried, p.trying = true, true
-	p.shown.Findings = nil
+	p.shown.Findings, p.failed = nil, nil
 	p.shown.Trial = ui.Trial{Stage: ui.TrialMaking}
 	p.render()
 	follow(p.ctx, p.trial, func(t ui.Trial) {
@@ -152,6 +167,7 @@ func (p *guide) try() {
 			p.render()
 			return
 		}
+		p.failed = err
 		p.shown.Trial = ui.Trial{Stage: ui.TrialBad, Problem: p.c.env.Explain(err)}
 		p.render()
 		p.diagnose()
@@ -215,12 +231,12 @@ func (p *guide) look() {
 			p.look()
 		}
 		if err != nil {
-			p.shown.Problem = p.c.env.Texts.Get("window.hosts.failed", "why", hostProblem(p.c.env, err))
+			p.wrong(err, true)
 			p.render()
 			return
 		}
-		if !p.shown.Looked {
-			p.shown.Problem = ""
+		if !p.shown.Looked || p.unseen {
+			p.wrong(nil, false)
 		}
 		p.shown.Looked, p.shown.Hosts = true, ui.GuideHosts(found)
 		if _, ok := p.host(); !ok && len(p.shown.Hosts) > 0 {
@@ -229,6 +245,20 @@ func (p *guide) look() {
 		p.plan()
 		p.render()
 	})
+}
+
+// wrong takes in what went wrong with the hosts, in looking for them or not; nil
+// is nothing any more.
+func (p *guide) wrong(err error, looking bool) {
+	p.problem, p.unseen = err, looking
+	switch {
+	case err == nil:
+		p.shown.Problem = ""
+	case looking:
+		p.shown.Problem = p.c.env.Texts.Get("window.hosts.failed", "why", hostProblem(p.c.env, err))
+	default:
+		p.shown.Problem = hostProblem(p.c.env, err)
+	}
 }
 
 // host is the one that is selected.
@@ -242,7 +272,8 @@ func (p *guide) host() (control.Host, bool) {
 
 // choose selects a host.
 func (p *guide) choose(id string) {
-	p.shown.Selected, p.shown.Problem = id, ""
+	p.shown.Selected = id
+	p.wrong(nil, false)
 	p.plan()
 	p.render()
 }
@@ -330,13 +361,14 @@ func (p *guide) connect(h control.Host) {
 	if !ok {
 		return
 	}
-	p.shown.Busy, p.shown.Problem = true, ""
+	p.shown.Busy = true
+	p.wrong(nil, false)
 	fetch(context.WithoutCancel(p.ctx), func(ctx context.Context) (control.HostResult, error) {
 		return p.c.client.ChangeHost(ctx, o)
 	}, func(r control.HostResult, err error) {
 		p.shown.Busy, p.planFor = false, ""
 		if err != nil {
-			p.shown.Problem = hostProblem(p.c.env, err)
+			p.wrong(err, false)
 			p.plan()
 			p.render()
 			return

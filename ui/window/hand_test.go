@@ -88,7 +88,7 @@ func (h hand) pick(option string) {
 	h.t.Helper()
 	done := false
 	h.each(func(o fyne.CanvasObject) {
-		if s, ok := o.(*widget.Select); ok && !done {
+		if s, ok := o.(*view.Select); ok && !done {
 			for _, have := range s.Options {
 				if have == option {
 					s.SetSelected(option)
@@ -108,7 +108,7 @@ func (h hand) tick(label string) {
 	h.t.Helper()
 	done := false
 	h.each(func(o fyne.CanvasObject) {
-		if c, ok := o.(*widget.Check); ok && c.Text == label && !done {
+		if c, ok := o.(*view.Check); ok && c.Text == label && !done {
 			c.SetChecked(!c.Checked)
 			done = true
 		}
@@ -127,7 +127,7 @@ func (h hand) texts() string {
 			all = append(all, o.Text)
 		case *view.Button:
 			all = append(all, "["+o.Text+"]")
-		case *widget.Check:
+		case *view.Check:
 			all = append(all, "("+o.Text+")")
 		case *widget.RichText:
 			all = append(all, o.String())

@@ -49,6 +49,9 @@ func (p *profiles) open() fyne.CanvasObject {
 	v.OnLogin, v.OnLogout = p.signIn, p.signOut
 	v.OnBack, v.OnDrop, v.OnImport = p.putBack, p.drop, p.importAny
 	v.OnPass, v.OnAgain = p.unlock, p.lookAtKeychain
+	if p.view != nil {
+		v.Select(p.view.Selected())
+	}
 	p.view = v
 	p.render()
 	return v.Object()

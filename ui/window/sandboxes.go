@@ -15,14 +15,19 @@ import (
 	"github.com/arenero/arenero/ui/view"
 )
 
+// goneAfter is how long a sandbox may take to appear that somebody is led to.
+const goneAfter = 2 * time.Second
+
 // sandboxes is the page of them.
 type sandboxes struct {
 	c     *core
 	ctx   context.Context // done when the page is left
 	view  *view.Sandboxes
 	shown ui.Sandboxes
-	row   string // that is selected
-	led   string // id of one that is to be selected when it comes
+	row   string    // that is selected
+	led   string    // id of one that is to be selected when it comes
+	since time.Time // of led
+	gone  string    // id of one that was led to, and is not there; it is said so
 	box   *boxDetail
 	// terminal opens one with our command line in it.
 	terminal func(args ...string) error
@@ -61,8 +66,13 @@ func (p *sandboxes) open() fyne.CanvasObject {
 	v.OnDo, v.OnAll = p.do, p.all
 	v.OnNew = p.fresh
 	v.OnConnect = func() { p.c.goTo("hosts", "") }
+	if p.view != nil {
+		v.Part(p.view.ShownPart())
+	}
+	v.Select(p.row)
 	p.view = v
 	p.box.open()
+	p.missed(p.gone)
 	p.render()
 	return v.Object()
 }
@@ -91,8 +101,9 @@ func (p *sandboxes) tick(time.Time) { p.render() }
 
 // place selects the sandbox with an id.
 func (p *sandboxes) place(subject string) {
-	p.led = subject
+	p.led, p.since = subject, p.c.env.Now()
 	p.shown.Filter = ""
+	p.missed("")
 	p.render()
 }
 
@@ -107,6 +118,10 @@ func (p *sandboxes) render() {
 			p.view.Select(p.row)
 		}
 	}
+	if p.led != "" && !p.shown.Lost && !p.shown.Snapshot.At.IsZero() && p.c.env.Now().Sub(p.since) >= goneAfter {
+		p.missed(p.led)
+		p.led = ""
+	}
 	p.view.Show(p.shown, p.c.env.Now())
 	if row, _ := p.view.Selected(); row == "" && len(p.shown.Snapshot.Sandboxes) > 0 && p.row == "" {
 		rows := p.shown.Rows(p.c.env.Texts, p.c.env.Now())
@@ -117,6 +132,22 @@ func (p *sandboxes) render() {
 	}
 	p.box.follow()
 	p.box.draw()
+}
+
+// missed says that a sandbox has ended that somebody was led to, and where to
+// find it; "" says so no more.
+func (p *sandboxes) missed(id string) {
+	if p.gone != "" && id == "" {
+		p.view.Banner().Clear()
+	}
+	if p.gone = id; id == "" {
+		return
+	}
+	tx := p.c.env.Texts
+	p.view.Banner().Offer(tx.Get("sandboxes.gone", "sandbox", ui.Name(sandbox.Sandbox{ID: id})), func() {
+		p.missed("")
+		p.c.goTo(ui.PageActivity, id)
+	}, tx.Get("sandboxes.gone.activity"))
 }
 
 // find is the sandbox with an id.

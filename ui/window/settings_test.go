@@ -206,7 +206,7 @@ func (p person) tick(label string) {
 	p.t.Helper()
 	done := false
 	p.visit(func(o fyne.CanvasObject) bool {
-		if c, ok := o.(*widget.Check); ok && c.Text == label && !c.Disabled() {
+		if c, ok := o.(*view.Check); ok && c.Text == label && !c.Disabled() {
 			c.SetChecked(!c.Checked)
 			done = true
 		}
@@ -222,7 +222,7 @@ func (p person) choose(option string) {
 	p.t.Helper()
 	done := false
 	p.visit(func(o fyne.CanvasObject) bool {
-		if s, ok := o.(*widget.Select); ok {
+		if s, ok := o.(*view.Select); ok {
 			for _, have := range s.Options {
 				if have == option && !done {
 					s.SetSelected(option)
@@ -307,7 +307,7 @@ func TestSettingRefused(t *testing.T) {
 	p.tick("Abrir Arenero al iniciar sesión")
 	r.until("the refusal", func() bool { return len(r.fails) == 1 })
 	p.visit(func(c fyne.CanvasObject) bool {
-		if c, ok := c.(*widget.Check); ok && c.Text == "Abrir Arenero al iniciar sesión" && c.Checked {
+		if c, ok := c.(*view.Check); ok && c.Text == "Abrir Arenero al iniciar sesión" && c.Checked {
 			t.Error("it looks as if it were set")
 		}
 		return false

@@ -65,6 +65,9 @@ func left() context.Context {
 // open makes the view.
 func (p *spend) open() fyne.CanvasObject {
 	v := view.NewSpend(p.c.env)
+	if p.view != nil {
+		v.Follow(p.view)
+	}
 	p.view = v
 	v.OnSection = func(string) { p.again() }
 	v.OnRange = func(name string, days ui.Days) {

@@ -220,7 +220,7 @@ func seen(o fyne.CanvasObject) string {
 			all = append(all, o.Text)
 		case *view.Button:
 			all = append(all, o.Text)
-		case *widget.Select:
+		case *view.Select:
 			all = append(all, o.Selected)
 		case *widget.RichText:
 			all = append(all, o.String())

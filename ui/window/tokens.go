@@ -53,6 +53,9 @@ func (p *tokens) open() fyne.CanvasObject {
 		p.shown.Past = past
 		p.render()
 	}
+	if p.view != nil {
+		v.Select(p.view.Selected())
+	}
 	p.view = v
 	p.render()
 	return v.Object()
