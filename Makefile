@@ -31,13 +31,13 @@ build-here: # what this computer alone needs of them
 	GOOS=linux $(GO_BUILD) -o bin/arenero-agent $(AGENT)
 
 test: setup build ## Run every test with the race detector (PKG=./app/... for some of them)
-	@.ci/test -timeout 20m $(or $(PKG),./app/internal/e2e ./...) # the longest first
+	@.ci/test -timeout 30m $(or $(PKG),./app/internal/e2e ./...) # the longest first
 
 race: setup build ## Run every test three times over, in a random order
 	@.ci/test -timeout 60m -count 3 -shuffle on $(or $(PKG),./...)
 
 bench: setup build ## Measure against the goals, each beside its anchor in the same run
-	go test -run '^$$' -bench . -timeout 30m ./app/internal/e2e
+	go test -run '^$$' -bench . -timeout 60m ./app/internal/e2e
 
 check: setup ## Check format, types, lint, arrows, generated files, known vulnerabilities; fuzz (FUZZTIME=30s)
 	@.ci/check
