@@ -216,8 +216,8 @@ func (a *album) shoot(ctx context.Context, s *screen.Screen, at image.Rectangle,
 		if !is && time.Now().Before(limit) {
 			continue
 		}
-		if !is {
-			return errors.New("the window does not show it")
+		if !is { // what it shows instead says why
+			return errors.Join(errors.New("the window does not show it"), save(a.file(page, string(kind), language, look), p))
 		}
 		return save(a.file(page, string(kind), language, look), p)
 	}
@@ -234,7 +234,11 @@ func (a *album) is(p *image.RGBA, page, language, look string) (bool, error) {
 	big := image.NewRGBA(image.Rect(0, 0, 3*head.Bounds().Dx(), 3*head.Bounds().Dy())) // small letters are read badly
 	for y := range big.Bounds().Dy() {
 		for x := range big.Bounds().Dx() {
-			big.SetRGBA(x, y, head.RGBAAt(x/3, y/3))
+			c := head.RGBAAt(x/3, y/3)
+			if look == "dark" { // and so are light ones
+				c.R, c.G, c.B = 0xff-c.R, 0xff-c.G, 0xff-c.B
+			}
+			big.SetRGBA(x, y, c)
 		}
 	}
 	words, err := screen.Read(big, map[string]string{assets.English: "eng", assets.Spanish: "spa"}[language])
