@@ -135,7 +135,23 @@ func (cfg *Config) run(tx assets.Texts, newApp func() fyne.App) error {
 	client := control.NewClient(path)
 	client.Patience = patience
 	defer client.Close()
-	return cfg.show(ctx, newApp(), client, asked)
+	app := newApp()
+	win, err := firstWindow(app)
+	if err != nil {
+		return errors.New(tx.Get("window.cli.screen", "display", os.Getenv("DISPLAY"), "why", err.Error()))
+	}
+	return cfg.show(ctx, app, win, client, asked)
+}
+
+// firstWindow makes a window. The toolkit panics where the display can't be used,
+// as one that is named and not there.
+func firstWindow(app fyne.App) (win fyne.Window, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("make a window: %v", p)
+		}
+	}()
+	return app.NewWindow("Arenero"), nil
 }
 
 // patience is what the client of a window is to have: the window shows at once
@@ -147,10 +163,10 @@ const patience = time.Millisecond
 const soonEnough = 300 * time.Millisecond
 
 // show works until the window is closed.
-func (cfg *Config) show(ctx context.Context, app fyne.App, client *control.Client, asked <-chan control.Place) error {
+func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := newShell(ctx, *cfg, app, client)
+	s := newShell(ctx, *cfg, app, win, client)
 	first, done := context.WithTimeout(ctx, soonEnough)
 	if p, err := client.Preferences(first); err == nil {
 		s.prefs, s.known = p, true

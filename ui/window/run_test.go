@@ -2,6 +2,7 @@ package window
 
 import (
 	"bytes"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -54,6 +55,23 @@ func TestNoDisplay(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := Main(nil, "1.2.3", &out, &errs, func() fyne.App { t.Error("a window is opened"); return nil })
 	if code != 1 || !strings.Contains(errs.String(), "DISPLAY is not set") {
+		t.Errorf("code %d, stderr %q", code, errs.String())
+	}
+}
+
+// A blindApp is one whose display can't be opened.
+type blindApp struct{ fyne.App }
+
+func (blindApp) NewWindow(string) fyne.Window { panic(errors.New("the library is not initialized")) }
+
+// TestBrokenDisplay says so too where a display is named and can't be opened.
+func TestBrokenDisplay(t *testing.T) {
+	t.Setenv("ARENERO_LANG", "en")
+	t.Setenv("ARENERO_HOME", shortHome(t))
+	t.Setenv("DISPLAY", ":199")
+	var out, errs bytes.Buffer
+	code := Main(nil, "1.2.3", &out, &errs, func() fyne.App { return blindApp{} })
+	if code != 1 || !strings.Contains(errs.String(), "on the display :199 (make a window: the library is not initialized)") {
 		t.Errorf("code %d, stderr %q", code, errs.String())
 	}
 }

@@ -76,12 +76,11 @@ type shell struct {
 }
 
 // newShell makes the window, in a language and a theme that may be preliminary.
-func newShell(ctx context.Context, cfg Config, app fyne.App, client *control.Client) *shell {
+func newShell(ctx context.Context, cfg Config, app fyne.App, win fyne.Window, client *control.Client) *shell {
 	s := &shell{
-		cfg: cfg, client: client, app: app, ctx: ctx, link: ui.Starting, since: cfg.Clock.Now(),
+		cfg: cfg, client: client, app: app, win: win, ctx: ctx, link: ui.Starting, since: cfg.Clock.Now(),
 		leave: func() {}, restart: make(chan struct{}, 1),
 	}
-	s.win = app.NewWindow("Arenero")
 	s.win.SetPadded(false)
 	s.win.SetMaster()
 	if icon := icons.PNG("running", 64); icon != nil {

@@ -92,7 +92,7 @@ func sit(t *testing.T, k *homeEngine, place control.Place) *seat {
 	s.shell = newShell(ctx, Config{Place: place, Clock: clockwork.NewRealClock(), Launch: func(context.Context, bool) error {
 		s.launches.Add(1)
 		return nil
-	}}, s.rig.app, s.core.client)
+	}}, s.rig.app, s.rig.app.NewWindow("Arenero"), s.core.client)
 	s.rig.win = s.shell.win
 	if place.Page != "" {
 		s.shell.at = place.Page
