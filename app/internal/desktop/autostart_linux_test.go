@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/arenero/arenero/app/internal/paths"
@@ -150,5 +151,25 @@ func TestLoginNowhere(t *testing.T) {
 	is(t, false)
 	if err := AutoStart().Set(t.Context(), true, "/usr/bin/arenero"); !errors.Is(err, ErrNoLogin) {
 		t.Errorf("Set() = %v, want ErrNoLogin", err)
+	}
+}
+
+// TestLoginWaitsForNoPipe says what is in the way, and waits for nobody to write
+// into it.
+func TestLoginWaitsForNoPipe(t *testing.T) {
+	own, _ := account(t)
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if on, err := AutoStart().Enabled(); on || err == nil {
+		t.Errorf("Enabled() = %v, %v", on, err)
+	}
+	for _, on := range []bool{true, false} {
+		if err := AutoStart().Set(t.Context(), on, "/opt/arenero"); err == nil {
+			t.Errorf("Set(%v) went well", on)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func entryFile(home string) string { return "arenero" + suffix(home) + ".desktop
 
 // read is the text of a file, and whether it is there.
 func read(path string) (string, bool, error) {
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
