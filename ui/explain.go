@@ -139,8 +139,7 @@ func InWords(tx assets.Texts, e *sandbox.Error) *sandbox.Error {
 	out := *e
 	if class, ok := e.Details["class"].(string); ok && e.Code == sandbox.NoKeychain {
 		why, _ := e.Details["why"].(string)
-		key := "keychain.class." + class
-		out.Msg, out.Hint = tx.Get(key, "why", why), tx.Get(key+".do")
+		out.Msg, out.Hint = KeychainClass(tx, class, why)
 		return &out
 	}
 	out.Msg, out.Hint = InLanguage(tx, e.Msg), InLanguage(tx, e.Hint)
@@ -148,6 +147,16 @@ func InWords(tx assets.Texts, e *sandbox.Error) *sandbox.Error {
 		out.Msg, out.Hint = overBudget(tx, e.Details)
 	}
 	return &out
+}
+
+// KeychainClass is what a class of errors of the keychain means, and what to do.
+// One that is not known is told as any other.
+func KeychainClass(tx assets.Texts, class, why string) (what, do string) {
+	key := "keychain.class." + class
+	if !tx.Has(key) {
+		key = "keychain.class.other"
+	}
+	return tx.Get(key, "why", cmp.Or(why, class)), tx.Get(key + ".do")
 }
 
 // Explain says what is wrong, and what to do about it. What is no error of ours

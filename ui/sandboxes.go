@@ -359,7 +359,7 @@ func SleepMeter(tx assets.Texts, b sandbox.Sandbox, now time.Time) Meter {
 	if at.IsZero() {
 		return Meter{}
 	}
-	return Meter{Left: meterPart(at.Sub(now), b.Idle), Tone: ToneGood, Text: Left(tx, at, now)}
+	return Meter{Left: meterPart(at.Sub(now), b.Idle), Tone: ToneGood, Text: leftShort(tx, at, now)}
 }
 
 // LifeMeter is how long b lives at the most.
@@ -375,7 +375,15 @@ func LifeMeter(tx assets.Texts, b sandbox.Sandbox, now time.Time) Meter {
 	case left <= endsSoon:
 		tone = ToneWarn
 	}
-	return Meter{Left: meterPart(left, b.EndsAt.Sub(b.StartedAt)), Tone: tone, Text: Left(tx, b.EndsAt, now)}
+	return Meter{Left: meterPart(left, b.EndsAt.Sub(b.StartedAt)), Tone: tone, Text: leftShort(tx, b.EndsAt, now)}
+}
+
+// leftShort is [Left] in few letters, also of what should be over.
+func leftShort(tx assets.Texts, at, now time.Time) string {
+	if !at.After(now) {
+		return tx.Get("sandboxes.age.fresh")
+	}
+	return Left(tx, at, now)
 }
 
 // endsSoon is when what is not saved should be: a notice is given then, too.

@@ -98,7 +98,7 @@ func NewActivity(env Env) *Activity {
 	v.all.Importance = widget.LowImportance
 	v.all.Hide()
 	v.table = NewTable(env, []Column{
-		{Title: v.say("column.at"), Width: 106},
+		{Title: v.say("column.at"), Width: 118},
 		{Title: v.say("column.what"), Width: 180, Grow: true},
 		{Title: v.say("column.where"), Width: 138},
 		{Title: v.say("column.host"), Width: 128, From: 610},
@@ -116,8 +116,8 @@ func NewActivity(env Env) *Activity {
 	})
 	export.Importance = widget.LowImportance
 	filters := container.NewVBox(
-		container.NewBorder(nil, nil, nil, container.NewHBox(roomy(v.days.pick), export), v.search),
-		container.New(flow{}, roomy(v.topic), roomy(v.level), roomy(v.host), roomy(v.sandbox), v.days.told, v.all),
+		container.NewBorder(nil, nil, nil, container.NewHBox(v.days.pick, export), v.search),
+		container.New(flow{}, v.topic, v.level, v.host, v.sandbox, v.days.told, v.all),
 		v.days.custom, v.days.wrong,
 	)
 	v.list = container.NewBorder(nil, container.NewVBox(container.New(flow{}, v.count, v.older), v.note), nil, nil, container.NewStack(v.table.Object(), v.empty))

@@ -2,7 +2,13 @@ package view
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+)
+
+const (
+	roomMost  = 220
+	roomArrow = 24 // beside the text
 )
 
 // A Select is one of some words to choose.
@@ -13,6 +19,16 @@ func NewSelect(options []string, changed func(string)) *Select {
 	s := &Select{widget.Select{Options: options, OnChanged: changed, PlaceHolder: "–"}}
 	s.ExtendBaseWidget(s)
 	return s
+}
+
+// MinSize has room for the widest of the words, unless that is very wide.
+func (s *Select) MinSize() fyne.Size {
+	size := s.Select.MinSize()
+	for _, o := range s.Options {
+		w := fyne.MeasureText(o, theme.TextSize(), fyne.TextStyle{}).Width
+		size.Width = max(size.Width, 80, min(roomMost, w+roomArrow+3*theme.InnerPadding()))
+	}
+	return size
 }
 
 // TypedKey is a key that is pressed while the choice has the focus.

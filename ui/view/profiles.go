@@ -79,7 +79,7 @@ func NewProfiles(env Env) *Profiles {
 	v := &Profiles{env: env, banner: NewBanner(), keychain: NewBanner(), selected: sandbox.ProfileLocal}
 	v.table = NewTable(env, []Column{
 		{Title: v.say("window.profiles.col.name"), Width: 160, Grow: true},
-		{Title: v.say("window.profiles.col.state"), Width: 140},
+		{Title: v.say("window.profiles.col.state"), Width: 160},
 		{Title: v.say("window.profiles.col.kind"), Width: 150},
 		{Title: v.say("window.profiles.col.region"), Width: 84},
 		{Title: v.say("window.profiles.col.image"), Width: 100, Grow: true},

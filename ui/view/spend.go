@@ -219,28 +219,6 @@ func showBeside(split *fyne.Container, beside *container.Scroll) {
 	split.Refresh()
 }
 
-// roomy gives a choice the room for its longest option, as far as that is not
-// too much.
-func roomy(s *Select) fyne.CanvasObject { return container.New(&roomLayout{s}, s) }
-
-type roomLayout struct{ of *Select }
-
-const (
-	roomMost  = 220
-	roomArrow = 24 // beside the text
-)
-
-func (l *roomLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	width := float32(0)
-	for _, o := range l.of.Options {
-		width = max(width, fyne.MeasureText(o, theme.TextSize(), fyne.TextStyle{}).Width)
-	}
-	least := l.of.MinSize()
-	return fyne.NewSize(max(80, min(roomMost, width+roomArrow+3*theme.InnerPadding())), least.Height)
-}
-
-func (l *roomLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
-
 // factList are facts as labels and values.
 func factList(all []ui.Fact) *fyne.Container {
 	box := container.New(factRows{})

@@ -147,7 +147,7 @@ func newSpendOverview(v *Spend) *spendOverview {
 	o.empty.Hide()
 	content := container.NewVBox(
 		container.New(cards{}, o.today.object, o.yesterday.object, o.month.object),
-		o.stale, container.New(flow{}, widget.NewLabel(v.say("ranges")), roomy(o.picker.pick), o.picker.told), o.picker.custom, o.picker.wrong, container.NewStack(o.full, o.empty), container.New(layoutTight(), o.zone, o.prices, counted),
+		o.stale, container.New(flow{}, widget.NewLabel(v.say("ranges")), o.picker.pick, o.picker.told), o.picker.custom, o.picker.wrong, container.NewStack(o.full, o.empty), container.New(layoutTight(), o.zone, o.prices, counted),
 	)
 	o.object = container.NewVScroll(container.NewBorder(nil, nil, nil, barRoom(), content))
 	o.breakDown(byDay)

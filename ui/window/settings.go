@@ -15,6 +15,7 @@ import (
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui"
 	"github.com/arenero/arenero/ui/view"
 )
 
@@ -164,8 +165,9 @@ func (p *settings) keychain(k keychainStatus) view.KeychainShown {
 	switch {
 	case k.Error != "":
 		out.Bad = true
-		out.Text += ": " + tx.Get("keychain.class."+k.State, "why", k.Why)
-		out.Do = tx.Get("keychain.class." + k.State + ".do")
+		what, do := ui.KeychainClass(tx, k.State, k.Why)
+		out.Text += ": " + what
+		out.Do = do
 	case k.State == "locked":
 		out.Do = tx.Get("window.settings.keychain.locked")
 	case k.State == "missing":

@@ -213,7 +213,7 @@ func (s *Scene) keychain(r control.ProfileRequest) ([]byte, error) {
 		case s.kind == Empty:
 			k.Secrets = 0
 		case s.kind == Error && k.Backend == "system":
-			k.State, k.Secrets, k.Error = "unavailable", 0, "there is no keychain in this session"
+			k.State, k.Secrets, k.Error = "no_service", 0, "there is no keychain in this session"
 		}
 		return json.Marshal(k)
 	}

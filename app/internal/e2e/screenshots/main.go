@@ -230,7 +230,7 @@ func (a *album) is(p *image.RGBA, page, language, look string) (bool, error) {
 	if dark := corner.R < 0x80; dark != (look == "dark") {
 		return false, nil
 	}
-	head := screen.Cut(p, image.Rect(int(190*a.scale), 0, int(600*a.scale), int(52*a.scale)))
+	head := screen.Cut(p, image.Rect(int(60*a.scale), 0, int(600*a.scale), int(52*a.scale)))
 	big := image.NewRGBA(image.Rect(0, 0, 3*head.Bounds().Dx(), 3*head.Bounds().Dy())) // small letters are read badly
 	for y := range big.Bounds().Dy() {
 		for x := range big.Bounds().Dx() {
