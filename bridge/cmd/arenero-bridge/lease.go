@@ -21,6 +21,8 @@ type lease struct {
 	life context.Context // of the lease
 	end  context.CancelFunc
 
+	called chan struct{} // of capacity 1: somebody needs it now
+
 	mu   sync.Mutex    // guards what follows
 	held chan struct{} // closed when the lease has been given back; nil: it was never asked for
 	used time.Time
@@ -28,7 +30,7 @@ type lease struct {
 
 func newLease(l sandbox.Lease, engine *control.Client, log *slog.Logger) *lease {
 	l.ID = uuid.NewString()
-	out := &lease{Lease: l, engine: engine, log: log}
+	out := &lease{Lease: l, engine: engine, log: log, called: make(chan struct{}, 1)}
 	out.life, out.end = context.WithCancel(context.Background())
 	return out
 }
@@ -38,6 +40,10 @@ func newLease(l sandbox.Lease, engine *control.Client, log *slog.Logger) *lease 
 func (l *lease) lend(host string, caller sandbox.Caller) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case l.called <- struct{}{}:
+	default:
+	}
 	if l.held != nil || l.life.Err() != nil {
 		return
 	}
@@ -47,15 +53,52 @@ func (l *lease) lend(host string, caller sandbox.Caller) {
 	l.held = held
 	go func() {
 		ctx, _ := sandbox.WithCall(l.life, caller)
-		err := l.engine.Hold(ctx, asked, nil)
+		err := l.hold(ctx, asked)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		close(held)
-		if l.life.Err() == nil { // refused, or no engine to be had: the next call tries again
+		if l.life.Err() == nil { // refused: the next call tries again
 			l.log.Warn("no lease", "code", sandbox.CodeOf(err))
 			l.held = nil
 		}
 	}()
+}
+
+// backEvery is how often a lease looks for an engine that is gone: one that is
+// back ends what nobody has come back for in ten seconds.
+const backEvery = 2 * time.Second
+
+// hold holds the lease for as long as it lives or until an engine refuses it.
+// Where none can be had it is there for the next one, whoever starts that.
+func (l *lease) hold(ctx context.Context, asked sandbox.Lease) error {
+	quiet := &control.Client{Path: l.engine.Path, Patience: time.Millisecond} // starts none
+	defer quiet.Close()
+	tries := time.NewTicker(backEvery)
+	defer tries.Stop()
+	select {
+	case <-l.called: // by whom this is done
+	default:
+	}
+	for engine := l.engine; ; {
+		held := false
+		err := engine.Hold(ctx, asked, func() { held = true })
+		if l.life.Err() != nil || sandbox.CodeOf(err) != sandbox.Unreachable {
+			return err
+		}
+		if engine == l.engine {
+			l.log.Warn("no lease", "code", sandbox.CodeOf(err))
+		}
+		if engine = quiet; held {
+			engine = l.engine
+			continue
+		}
+		select {
+		case <-l.called:
+			engine = l.engine
+		case <-tries.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // isLent reports whether the lease was asked for.

@@ -214,15 +214,7 @@ func TestR17_PartsThatAreMissing(t *testing.T) {
 	h.greet()
 	h.call("run_command", args{"cmd": "true"}) // starts the engine
 	h.leave()
-	raw, err := os.ReadFile(filepath.Join(programs, "arenero-bridge"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone := filepath.Join(t.TempDir(), "arenero-bridge")
-	if err := os.WriteFile(alone, raw, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	h = startCommand(t, exec.Command(alone), map[string]string{"ARENERO_HOME": dir})
+	h = startCommand(t, exec.Command(lone(t)), map[string]string{"ARENERO_HOME": dir})
 	h.greet()
 	if err := client(dir).Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -348,5 +340,69 @@ func TestR99_FoundAndEndedFromElsewhere(t *testing.T) {
 	}
 	if res := ours.call("run_command", args{"cmd": "echo on"}); res.Data["stdout"] != "on\n" {
 		t.Errorf("our own: %+v", res)
+	}
+}
+
+// lone is the bridge with no other program beside it, so that it can start none.
+func lone(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(programs, "arenero-bridge"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "arenero-bridge")
+	if err := os.WriteFile(path, raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestComesBackToALateEngine has the engine away for longer than the bridge
+// looks for it: the sandbox and what is in it are there all the same once
+// somebody starts one, though no call is made meanwhile.
+func TestComesBackToALateEngine(t *testing.T) {
+	dir := home(t)
+	vars := map[string]string{"ARENERO_HOME": dir}
+	engine := func() *exec.Cmd {
+		cmd := exec.Command(filepath.Join(programs, "arenero"), "engine")
+		cmd.Env = []string{"ARENERO_HOME=" + dir}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cmd.Process.Kill()
+			cmd.Wait()
+		})
+		eventually(t, "the engine answers", func() bool {
+			_, err := client(dir).Status(t.Context())
+			return err == nil
+		})
+		return cmd
+	}
+	first := engine()
+	h := startCommand(t, exec.Command(lone(t)), vars)
+	h.greet()
+	if res := h.call("write_file", args{"path": "kept", "content": "kept"}); res.IsError {
+		t.Fatalf("write_file: %+v", res)
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.Wait()
+	eventually(t, "the bridge has given up", func() bool { return strings.Contains(h.stderr.String(), "no lease") })
+	engine()
+	eventually(t, "the lease is held again", func() bool {
+		for _, l := range snapshot(t, dir).Leases {
+			if l.Attached {
+				return true
+			}
+		}
+		return false
+	})
+	if res := h.call("read_file", args{"path": "kept"}); res.IsError || !strings.Contains(res.text(), "kept") {
+		t.Errorf("read_file: %+v", res)
+	}
+	if n := len(sandboxes(t, dir)); n != 1 {
+		t.Errorf("%d sandboxes, want the first alone", n)
 	}
 }
