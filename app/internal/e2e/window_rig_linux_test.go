@@ -115,12 +115,6 @@ func (r *windowRig) reads(t testing.TB, want ...string) {
 	t.Fatalf("the screen never says %q, but\n%s", want, text)
 }
 
-// gone waits until this can't be read any more.
-func (r *windowRig) gone(t testing.TB, text string) {
-	t.Helper()
-	eventually(t, text+" is not on the screen any more", func() bool { return !strings.Contains(screen.Text(r.words(t)), text) })
-}
-
 // keys presses keys.
 func (r *windowRig) keys(t testing.TB, keys ...string) {
 	t.Helper()
