@@ -22,6 +22,7 @@ type CallNews struct {
 	Data      []byte    `json:"data,omitempty"`
 	Cut       bool      `json:"cut,omitempty"` // some of what it said before is not here
 	Exit      *Exit     `json:"exit,omitempty"`
+	Raised    string    `json:"raised,omitempty"` // beside Exit: the name of the exception that ended the code
 	Failed    *Error    `json:"failed,omitempty"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 }

@@ -15,16 +15,19 @@ import (
 )
 
 // What ran in a sandbox is kept for those who look at it: in memory alone, and
-// no longer than it lives.
+// no longer than the sandbox is in lists.
 const (
 	maxCalls   = 20   // of a sandbox, those that run aside
 	maxText    = 2000 // characters of a command or of code
+	maxName    = 100  // characters of the name of an exception
 	maxSaid    = 8 << 10
 	maxAllSaid = 64 << 10 // of all calls of a sandbox
 	// While somebody looks there is more room, so that they miss nothing that is
 	// said faster than they read it.
 	maxLive    = 256 << 10
 	maxAllLive = 1 << 20
+	// Many sandboxes may end within what an ended one stays in lists.
+	maxAllEnded = 8 << 20 // of all that have ended
 )
 
 // A callLog is what ran in one sandbox lately.
@@ -46,6 +49,7 @@ type loggedCall struct {
 	said    tail
 	over    bool
 	exit    *sandbox.Exit
+	raised  string // the exception that ended it
 	failed  *sandbox.Error
 	endedAt time.Time
 }
@@ -93,10 +97,12 @@ func commandText(args []string) string {
 }
 
 // cutText is the beginning of a text, in memory of its own.
-func cutText(s string) string {
+func cutText(s string) string { return cutTo(s, maxText) }
+
+func cutTo(s string, most int) string {
 	n := 0
 	for i := range s {
-		if n == maxText {
+		if n == most {
 			return strings.Clone(s[:i])
 		}
 		n++
@@ -186,6 +192,9 @@ func (c *loggedCall) hear(o sandbox.Output) {
 	l := c.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if o.Exception != nil {
+		c.raised = cutTo(o.Exception.Name, maxName)
+	}
 	each, all := maxSaid, maxAllSaid
 	if len(l.followers) > 0 {
 		each, all = maxLive, maxAllLive
@@ -242,6 +251,40 @@ func (l *callLog) close() {
 	l.wakeLocked()
 }
 
+// weight is roughly the memory that l takes.
+func (l *callLog) weight() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.size
+	for _, c := range l.calls {
+		n += len(c.first.Text)
+	}
+	return n
+}
+
+// fitEndedLocked forgets what ran in the sandboxes that ended first, until the
+// rest fits. That of b, which has ended just now, stays.
+func (f *Fleet) fitEndedLocked(b *box) {
+	var ended []*box
+	all := 0
+	for _, o := range f.boxes {
+		if o.EndReason != "" && o.calls != nil {
+			all += o.calls.weight()
+			ended = append(ended, o)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *box) int { return a.EndedAt.Compare(b.EndedAt) })
+	for _, o := range ended {
+		if all <= maxAllEnded {
+			return
+		}
+		if o != b {
+			all -= o.calls.weight()
+			o.calls = nil
+		}
+	}
+}
+
 // resultText is the value of a cell in words.
 func resultText(r *sandbox.Result) []byte {
 	if text, ok := r.Data["text/plain"]; ok {
@@ -258,7 +301,7 @@ func exceptionText(e *sandbox.Exception) []byte {
 }
 
 // FollowCalls emits what ran in a sandbox lately, and then what does, until the
-// sandbox has ended. Whoever is slow misses some of what is said, and is told so.
+// sandbox has ended; of one that has, what is still known. Whoever is slow misses some of what is said, and is told so.
 func (f *Fleet) FollowCalls(ctx context.Context, id string, emit func(sandbox.CallNews) error) error {
 	f.mu.Lock()
 	b := f.byIDLocked(id)
@@ -266,7 +309,7 @@ func (f *Fleet) FollowCalls(ctx context.Context, id string, emit func(sandbox.Ca
 		f.mu.Unlock()
 		return &sandbox.Error{Code: sandbox.NotFound, Msg: "there is no sandbox " + id + " of ours"}
 	}
-	if b.EndReason != "" {
+	if b.EndReason != "" && b.calls == nil {
 		f.mu.Unlock()
 		return nil
 	}
@@ -363,7 +406,7 @@ func (c *loggedCall) newsLocked(out []sandbox.CallNews, at int64) []sandbox.Call
 		out = append(out, n)
 	}
 	if c.over {
-		out = append(out, sandbox.CallNews{ID: c.first.ID, Sandbox: c.first.Sandbox, Exit: c.exit, Failed: c.failed, EndedAt: c.endedAt})
+		out = append(out, sandbox.CallNews{ID: c.first.ID, Sandbox: c.first.Sandbox, Exit: c.exit, Raised: c.raised, Failed: c.failed, EndedAt: c.endedAt})
 	}
 	return out
 }

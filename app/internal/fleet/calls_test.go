@@ -124,8 +124,14 @@ func TestFollowCalls(t *testing.T) {
 		if over, err := hears.ended(); !over || err != nil {
 			t.Errorf("it is over: %t, %v", over, err)
 		}
-		if got := r.listen(id, nil).told(); got != "" {
-			t.Errorf("of a sandbox that has ended:\n%s", got)
+		late := r.listen(id, nil)
+		for line := range strings.Lines(then + "exec-3 failed sandbox_gone\n") {
+			if got := late.told(); strings.Count(got, line) != 1 {
+				t.Errorf("of a sandbox that has ended:\n%swithout %s", got, line)
+			}
+		}
+		if over, err := late.ended(); !over || err != nil {
+			t.Errorf("of a sandbox that has ended it is over: %t, %v", over, err)
 		}
 		if err := r.fleet.FollowCalls(t.Context(), "none", nil); sandbox.CodeOf(err) != sandbox.NotFound {
 			t.Errorf("of none: %v", err)
@@ -164,6 +170,45 @@ func TestFollowCallsForgets(t *testing.T) {
 		}
 		if data > 64<<10 || data < 32<<10 || cuts != 20 {
 			t.Errorf("%d bytes are kept of floods, and %d of 20 are cut", data, cuts)
+		}
+	})
+}
+
+// TestFollowCallsForgetsEnded keeps what ran in the sandboxes that ended last, as
+// far as there is room for all of them.
+func TestFollowCallsForgetsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.hold(lease("a"))
+		const most, calls = 8 << 20, 8
+		long := strings.Repeat("x", 8<<10)
+		var ids []string
+		for range 3 * most / 2 / (calls * len(long)) {
+			id := ""
+			for range calls {
+				id = r.must("a", "echo", long).exit.Sandbox
+			}
+			if err := r.fleet.Terminate(t.Context(), id, "a"); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+			time.Sleep(time.Second) // of the clock here: none ended at the same time
+		}
+		total, begun := 0, false
+		for i, id := range ids {
+			hears := r.listen(id, nil)
+			hears.told()
+			kept := len(hears.news) > 0
+			if begun && !kept {
+				t.Errorf("of %d sandboxes number %d is forgotten, and an earlier one is not", len(ids), i)
+			}
+			begun = begun || kept
+			for _, n := range hears.news {
+				total += len(n.Data)
+			}
+		}
+		if total > most || total < most/2 {
+			t.Errorf("%d bytes are kept of sandboxes that have ended", total)
 		}
 	})
 }

@@ -128,7 +128,7 @@ func (f *Fleet) endedLocked(b *box, e ending, told bool) {
 		}
 	}
 	b.calls.close()
-	b.calls = nil
+	f.fitEndedLocked(b)
 	if err := f.cfg.Secrets.Delete(b.Key); err != nil {
 		f.log.Error("key not forgotten", "sandbox", b.ID, "err", err)
 	}
