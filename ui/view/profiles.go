@@ -81,8 +81,8 @@ func NewProfiles(env Env) *Profiles {
 		{Title: v.say("window.profiles.col.name"), Width: 160, Grow: true},
 		{Title: v.say("window.profiles.col.state"), Width: 160},
 		{Title: v.say("window.profiles.col.kind"), Width: 150},
-		{Title: v.say("window.profiles.col.region"), Width: 84},
-		{Title: v.say("window.profiles.col.image"), Width: 100, Grow: true},
+		{Title: v.say("window.profiles.col.region"), Width: 84, From: 620},
+		{Title: v.say("window.profiles.col.image"), Width: 100, Grow: true, From: 730},
 	})
 	v.table.OnSelect = func(id string) {
 		v.selected = id
@@ -100,7 +100,7 @@ func NewProfiles(env Env) *Profiles {
 	take := NewButton(v.say("window.profiles.import"), theme.DownloadIcon(), func() { v.OnImport() })
 	bar := container.New(flow{}, add, take)
 	body := container.New(under{func() int { return len(v.shown.Profiles) }, 32}, v.table.Object(), v.detail)
-	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), v.keychain.Object(), bar), nil, nil, nil, body)
+	v.root = border(container.NewVBox(v.banner.Object(), v.keychain.Object(), bar), nil, nil, nil, body)
 	return v
 }
 
@@ -186,6 +186,9 @@ func (v *Profiles) names(but string) []string {
 // not what was said before.
 func (v *Profiles) drawKeychain() (changed bool) {
 	text, do := v.shown.Keychain.Told(v.env.Texts)
+	if v.shown.Keychain.Backend != "vault" && len(v.shown.Profiles) < 2 {
+		text = "" // nothing here needs one yet
+	}
 	key := "window.profiles.keychain.do." + do
 	again := func() { v.Pass(do) }
 	if do == "" {

@@ -81,7 +81,7 @@ func NewSandboxes(env Env) *Sandboxes {
 		Action{Label: v.say("empty.connect"), Do: func() { call0(v.OnConnect) }, Primary: true}, Action{Label: v.say("new"), Do: func() { call0(v.OnNew) }})
 	v.loading = EmptyState(nil, v.say("loading"), "")
 	v.split = container.NewVSplit(v.list, v.detail)
-	v.root = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.loading, v.none, container.New(&firstSplit{split: v.split}, v.split)))
+	v.root = border(v.banner.Object(), nil, nil, nil, container.NewStack(v.loading, v.none, container.New(&firstSplit{split: v.split}, v.split)))
 	v.banner.around = v.root
 	v.none.Hide()
 	v.split.Hide()
@@ -151,7 +151,7 @@ func (v *Sandboxes) makeList() {
 	v.last = Muted("")
 	v.last.Hide()
 	buttons := container.NewHBox(v.suspendAll, v.killAll, v.fresh)
-	v.list = container.NewBorder(container.NewVBox(container.New(filterRow{}, v.filter, buttons), v.last), nil, nil, nil, container.NewStack(v.table.Object(), v.unmatched))
+	v.list = border(container.NewVBox(container.New(filterRow{}, v.filter, buttons), v.last), nil, nil, nil, container.NewStack(v.table.Object(), v.unmatched))
 }
 
 func (v *Sandboxes) all(verb ui.Verb) {
@@ -181,6 +181,7 @@ func (v *Sandboxes) makeDetail() {
 	add := func(name, label string, o fyne.CanvasObject) {
 		b := NewButton(label, nil, func() {
 			v.Part(name)
+			v.makeRoom()
 			v.told()
 		})
 		b.Importance = widget.LowImportance
@@ -195,7 +196,7 @@ func (v *Sandboxes) makeDetail() {
 	add(SandboxPorts, v.say("part.ports"), v.Ports.object)
 	add(SandboxEvents, v.say("part.events"), v.Events.object)
 	v.nothing = EmptyState(nil, v.say("select"), "")
-	v.detail = container.NewStack(v.nothing, container.NewBorder(container.NewVBox(v.row, v.why, tabs), nil, nil, nil, v.body))
+	v.detail = container.NewStack(v.nothing, border(container.NewVBox(v.row, v.why, tabs), nil, nil, nil, v.body))
 	v.detail.Objects[1].Hide()
 	v.Part(SandboxOverview)
 }
@@ -224,6 +225,14 @@ func (v *Sandboxes) Part(name string) {
 			b.Importance = want
 			b.Refresh()
 		}
+	}
+}
+
+// makeRoom gives what the user wants to see of a sandbox the room of the list,
+// where there is little.
+func (v *Sandboxes) makeRoom() {
+	if v.split.Size().Height < splitLow {
+		v.split.SetOffset(map[bool]float64{true: splitList, false: splitDetail}[v.part == SandboxOverview])
 	}
 }
 

@@ -157,7 +157,11 @@ type firstSplit struct {
 	done  bool
 }
 
-const splitLow = 520 // height below which there is little room
+const (
+	splitLow    = 520  // height below which there is little room
+	splitList   = 0.62 // of which the list has so much,
+	splitDetail = 0.3  // or so much while a call or a file is to be read
+)
 
 func (l *firstSplit) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
 
@@ -165,7 +169,7 @@ func (l *firstSplit) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	if !l.done && size.Height > 0 && size.Width > 0 {
 		l.split.Offset = 0.56
 		if size.Height < splitLow {
-			l.split.Offset = 0.62
+			l.split.Offset = splitList
 		}
 		l.done = size.Height > objects[0].MinSize().Height
 	}

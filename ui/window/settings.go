@@ -167,7 +167,7 @@ func (p *settings) keychain(k keychainStatus) view.KeychainShown {
 		out.Bad = true
 		what, do := ui.KeychainClass(tx, k.State, k.Why)
 		out.Text += ": " + what
-		out.Do = do
+		out.Do = ui.Sentence(do)
 	case k.State == "locked":
 		out.Do = tx.Get("window.settings.keychain.locked")
 	case k.State == "missing":
