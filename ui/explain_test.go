@@ -48,7 +48,7 @@ func TestExplain(t *testing.T) {
 		{
 			"keychain", &sandbox.Error{Code: sandbox.NoKeychain, Msg: "m", Hint: "h", Details: map[string]any{"class": "other", "why": "it burns"}},
 			`the keychain failed (it burns): try again, or choose the vault with "arenero keychain use vault"`,
-			`el llavero ha fallado (it burns): inténtalo de nuevo, o elige la caja con "arenero keychain use vault"`,
+			`el llavero ha fallado (it burns): inténtalo de nuevo, o elige la caja fuerte con "arenero keychain use vault"`,
 		},
 		{
 			"budget that fits less", over(4950),
