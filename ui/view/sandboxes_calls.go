@@ -28,6 +28,7 @@ type CallsView struct {
 	note   *widget.Label
 	pane   *fyne.Container
 	none   *fyne.Container
+	some   *fyne.Container // what is seen when there are calls
 	banner *localBanner
 }
 
@@ -53,10 +54,11 @@ func newCallsView(env Env) *CallsView {
 	})
 	v.copy.Importance = widget.LowImportance
 	back := canvas.NewRectangle(theme.Color(ColorCard))
-	head := container.NewBorder(nil, nil, nil, v.copy, v.how)
-	v.pane = container.NewStack(back, container.NewBorder(container.NewVBox(head, v.note), nil, nil, nil, v.out.scroll))
+	head := border(nil, nil, nil, v.copy, v.how)
+	v.pane = container.NewStack(back, border(container.NewVBox(head, v.note), nil, nil, nil, v.out.scroll))
 	v.none = container.NewStack()
-	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, container.New(leftRight{}, v.table.Object(), v.pane)))
+	v.some = container.New(leftRight{}, v.table.Object(), v.pane)
+	v.object = border(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, v.some))
 	v.banner.around = v.object
 	v.Explain("")
 	return v
@@ -87,7 +89,7 @@ func (v *CallsView) Show(calls *ui.LiveCalls, now time.Time) {
 		all = calls.Newest()
 	}
 	visible(v.none, len(all) == 0)
-	visible(v.none2(), len(all) > 0)
+	visible(v.some, len(all) > 0)
 	if len(all) == 0 {
 		return
 	}
@@ -112,11 +114,6 @@ func (v *CallsView) Show(calls *ui.LiveCalls, now time.Time) {
 		v.table.Select(c.ID)
 	}
 	v.showCall(c, now)
-}
-
-// none2 is what is seen when there are calls.
-func (v *CallsView) none2() fyne.CanvasObject {
-	return v.object.Objects[0].(*fyne.Container).Objects[1]
 }
 
 func (v *CallsView) showCall(c *ui.LiveCall, now time.Time) {
