@@ -21,6 +21,8 @@ const (
 	retryLast   = time.Second
 	launchAfter = 3 * time.Second // most that end have another in their place by then
 	launchEvery = 10 * time.Second
+	proveEvery  = 15 * time.Second // that a silent engine is asked whether it is there
+	proveWithin = 20 * time.Second
 )
 
 // An engineWatch follows what the engine tells, over the end of any, and starts
@@ -41,7 +43,7 @@ func (w *engineWatch) run(ctx context.Context) {
 	var since, launched time.Time // since when there is none
 	known, asked, tries := false, false, 0
 	for delay := retryFirst; ; delay = min(2*delay, retryLast) {
-		err := w.client.Watch(ctx, func(s sandbox.Snapshot) error {
+		err := w.watch(ctx, func(s sandbox.Snapshot) error {
 			since, delay, known, asked, tries = time.Time{}, retryFirst, true, false, 0
 			w.saw(s)
 			return nil
@@ -84,6 +86,45 @@ func (w *engineWatch) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+	}
+}
+
+// watch is that of the client, which ends as well when the engine hangs: such a
+// one keeps the connection, and what it told last would stand for ever.
+func (w *engineWatch) watch(ctx context.Context, emit func(sandbox.Snapshot) error) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go func() {
+		for w.pause(ctx, proveEvery) {
+			asking, stop := context.WithCancel(ctx)
+			timer := w.clock.AfterFunc(proveWithin, stop)
+			_, err := w.client.Status(asking)
+			timer.Stop()
+			stop()
+			if ctx.Err() == nil && errors.Is(err, context.Canceled) {
+				end(&sandbox.Error{
+					Code: sandbox.Unreachable, Msg: "what listens at " + w.client.Path + " takes calls and answers none",
+					Hint: "if Arenero hangs, end its processes and try again", Retryable: true,
+				})
+			}
+		}
+	}()
+	err := w.client.Watch(ctx, emit)
+	if hangs, ok := errors.AsType[*sandbox.Error](context.Cause(ctx)); ok {
+		return hangs
+	}
+	return err
+}
+
+// pause lets time pass, and reports whether ctx goes on.
+func (w *engineWatch) pause(ctx context.Context, d time.Duration) bool {
+	timer := w.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
