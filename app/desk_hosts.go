@@ -32,7 +32,8 @@ func (g *gate) Hosts(ctx context.Context, q control.HostQuery) ([]control.Host, 
 				return nil, hostError(h.ID, err)
 			}
 			view := status.View()
-			if !q.All && !view.Installed && len(view.Entries) == 0 {
+			view.Undo = hosts.removed(ctx, status, view, q.Project)
+			if !q.All && !view.Installed && len(view.Entries) == 0 && view.Undo == nil {
 				continue
 			}
 			for i := range view.Entries {
@@ -72,6 +73,26 @@ func (h *Hosts) undoable(ctx context.Context, s HostStatus, e control.HostEntry,
 	}
 	change, err := h.Undo(ctx, s.Host, HostEntry{Scope: s.scopeOf(e.Scope, e.File), Project: project, Name: e.Name}, true)
 	return err == nil && change.Action != hostconf.None
+}
+
+// removed is the entry that an undo would put back into a file that has none of
+// ours any more, nil if there is none.
+func (h *Hosts) removed(ctx context.Context, s HostStatus, view control.Host, project string) *control.HostEntry {
+	for _, f := range s.Files {
+		if slices.ContainsFunc(view.Entries, func(e control.HostEntry) bool { return e.File == f.Path }) {
+			continue
+		}
+		e := control.HostEntry{Scope: s.scopeOf(f.Scope, f.Path), File: f.Path, Undo: true}
+		change, err := h.Undo(ctx, s.Host, HostEntry{Scope: e.Scope, Project: project}, true)
+		if err != nil || change.Action == hostconf.None || change.Path != f.Path || change.Place.Name == "" {
+			continue
+		}
+		if e.Name = change.Place.Name; e.Scope == hostconf.Project || e.Scope == hostconf.Local {
+			e.Project = project
+		}
+		return &e
+	}
+	return nil
 }
 
 // openHosts looks at the hosts anew, as every verb does: whoever else changes

@@ -225,6 +225,14 @@ func TestDeskConnectsHosts(t *testing.T) {
 	}
 	if h := o.host("cursor"); h.Connected || readAll(t, file) != theirs {
 		t.Errorf("removed, it is %+v, and the file\n%s", h, readAll(t, file))
+	} else if u := h.Undo; u == nil || u.File != file || u.Name == "" {
+		t.Errorf("removed, it can put back %+v", u)
+	} else if _, err := o.client.ChangeHost(ctx, control.HostOrder{Action: control.HostUndo, Host: "cursor", Scope: u.Scope, Name: u.Name}); err != nil {
+		t.Errorf("put back: %v", err)
+	} else if h := o.host("cursor"); !h.Connected || h.Undo != nil {
+		t.Errorf("put back, it is %+v", h)
+	} else if _, err := o.client.ChangeHost(ctx, control.HostOrder{Action: control.HostRemove, Host: "cursor"}); err != nil {
+		t.Fatal(err)
 	}
 
 	_, err = o.client.PlanHost(ctx, control.HostOrder{Action: control.HostConnect, Host: "nonsense"})

@@ -63,11 +63,15 @@ type Call struct {
 	Began   time.Time
 	Ended   time.Time // zero while it runs
 	Code    *int      // how it exited
+	Raised  string    // name of the exception that ended it
 	Failed  *sandbox.Error
 	Timeout bool
 	Output  string // the end of what it said
 	Cut     bool   // it said more before
 }
+
+// Runs reports whether the end of a call has not been told yet.
+func (c *Call) Runs() bool { return c.Ended.IsZero() && c.Code == nil && c.Failed == nil }
 
 // mostOutput is how much of what a call said is kept here: the sandbox's own
 // page has more.
@@ -226,7 +230,7 @@ func CallEntry(tx assets.Texts, id string, b sandbox.Sandbox, host string, c Cal
 	switch {
 	case c.Failed != nil:
 		out.Severity = sandbox.SeverityError
-	case c.Code != nil && *c.Code != 0:
+	case c.Code != nil && *c.Code != 0, c.Timeout, c.Raised != "":
 		out.Severity = sandbox.SeverityWarn
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(c.Text), "\n")
@@ -242,6 +246,8 @@ func CallState(tx assets.Texts, c Call) string {
 		return tx.Get("activity.call.failed")
 	case c.Timeout:
 		return tx.Get("activity.call.timeout")
+	case c.Raised != "":
+		return tx.Get("activity.call.raised", "name", printableTo(c.Raised, 60))
 	case c.Code != nil && *c.Code == 0:
 		return tx.Get("activity.call.done")
 	case c.Code != nil:

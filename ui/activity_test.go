@@ -105,7 +105,8 @@ func TestCallEntry(t *testing.T) {
 		}{
 			{ui.Call{Kind: "command", Text: "make test\nrm x"}, in(tx, "make test — running", "make test — en marcha"), sandbox.SeverityInfo},
 			{ui.Call{Kind: "command", Text: "ls", Code: code(0)}, in(tx, "ls — done", "ls — hecho"), sandbox.SeverityInfo},
-			{ui.Call{Kind: "code", Text: "1/0", Code: code(3)}, in(tx, "1/0 — exit code 3", "1/0 — código de salida 3"), sandbox.SeverityWarn},
+			{ui.Call{Kind: "code", Text: "1/0", Code: code(0), Raised: "ZeroDivisionError"}, in(tx, "1/0 — failed: ZeroDivisionError", "1/0 — falló: ZeroDivisionError"), sandbox.SeverityWarn},
+			{ui.Call{Kind: "code", Text: "1/0", Code: code(3)}, in(tx, "1/0 — failed: exit code 3", "1/0 — falló: código de salida 3"), sandbox.SeverityWarn},
 			{ui.Call{Kind: "code", Text: "x", Code: code(137), Timeout: true}, in(tx, "x — its time was up", "x — se acabó su tiempo"), sandbox.SeverityWarn},
 			{ui.Call{Kind: "job", Text: "x", Failed: &sandbox.Error{Msg: "no"}}, in(tx, "x — failed", "x — falló"), sandbox.SeverityError},
 			{ui.Call{Kind: "job", Text: "x", Ended: noon}, in(tx, "x — over", "x — terminado"), sandbox.SeverityInfo},

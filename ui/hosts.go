@@ -227,6 +227,9 @@ func HostActions(tx assets.Texts, h control.Host) []HostAction {
 		out[0].Label = tx.Get("window.hosts.act.connect-more")
 		out = append(out, act(HostCheck))
 	}
+	if h.Undo != nil {
+		out = append(out, act(HostUndo))
+	}
 	return append(out, act(HostPrint))
 }
 

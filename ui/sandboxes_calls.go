@@ -32,6 +32,7 @@ type LiveCall struct {
 	ID, Host, Kind, Text string
 	StartedAt, EndedAt   time.Time
 	Exit                 *sandbox.Exit
+	Raised               string // name of the exception that ended it
 	Failed               *sandbox.Error
 	Said                 []Said
 	Cut                  bool // some of what it said is not here
@@ -64,7 +65,7 @@ func (cs *LiveCalls) Add(n control.CallNews) *LiveCall {
 	c.Cut = c.Cut || n.Cut
 	c.say(n.Data, n.Stream == string(sandbox.Stderr))
 	if n.Exit != nil {
-		c.Exit = n.Exit
+		c.Exit, c.Raised = n.Exit, n.Raised
 	}
 	if n.Failed != nil {
 		c.Failed = n.Failed
@@ -288,6 +289,8 @@ func CallWord(tx assets.Texts, c *LiveCall) (string, Tone) {
 		return tx.Get("sandboxes.call.timeout"), ToneBad
 	case c.Exit != nil && c.Exit.Signal > 0:
 		return tx.Get("sandboxes.call.signal", "n", strconv.Itoa(c.Exit.Signal)), ToneBad
+	case c.Raised != "":
+		return tx.Get("sandboxes.call.raised.name", "name", printableTo(c.Raised, 60)), ToneBad
 	case c.Exit != nil && c.Exit.Code != 0 && c.Kind == "code":
 		return tx.Get("sandboxes.call.raised"), ToneBad
 	case c.Exit != nil && c.Exit.Code != 0:

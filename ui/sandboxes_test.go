@@ -394,6 +394,7 @@ func TestCallWord(t *testing.T) {
 	}{
 		{"runs", ui.LiveCall{StartedAt: noon.Add(-8 * time.Second)}, "running", "en marcha", "8 s"},
 		{"well", exit(sandbox.Exit{}), "done", "hecha", "1.50 s"},
+		{"raised", ui.LiveCall{Kind: "code", StartedAt: noon, EndedAt: noon.Add(1500 * time.Millisecond), Exit: &sandbox.Exit{}, Raised: "NameError"}, "failed: NameError", "falló: NameError", "1.50 s"},
 		{"not well", exit(sandbox.Exit{Code: 7}), "exit code 7", "código 7", "1.50 s"},
 		{"killed", exit(sandbox.Exit{Code: 137, Signal: 9}), "killed by signal 9", "muerta por la señal 9", "1.50 s"},
 		{"late", exit(sandbox.Exit{Code: 137, Signal: 9, TimedOut: true}), "out of time", "sin tiempo", "1.50 s"},

@@ -82,6 +82,7 @@ type Host struct {
 	Managed   *Text       `json:"managed,omitempty"` // an organisation decides
 	Lacks     *Text       `json:"lacks,omitempty"`   // what it needs before it can be connected
 	Notes     []Text      `json:"notes,omitempty"`
+	Undo      *HostEntry  `json:"undo,omitempty"` // one that we removed, which can be put back
 }
 
 // A HostEntry is an entry of ours in a file of a host.

@@ -162,9 +162,9 @@ func (v *Activity) Show(s ActivityShown) {
 		case e.Severity == sandbox.SeverityWarn:
 			when.Icon, when.Color = theme.WarningIcon(), ColorWarn
 		case e.Call != nil:
-			when.Icon = theme.MediaPlayIcon()
-			if e.Call.Ended.IsZero() {
-				when.Color = ColorGood
+			when.Icon = theme.ConfirmIcon()
+			if e.Call.Runs() {
+				when.Icon, when.Color = theme.MediaPlayIcon(), ColorGood
 			}
 		default:
 			when.Icon = theme.InfoIcon()

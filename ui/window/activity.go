@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -91,12 +92,12 @@ func (p *activity) open() fyne.CanvasObject {
 // translate says what happened in the language of now.
 func (p *activity) translate() {
 	for _, e := range p.log.Shown(ui.Filter{}) {
-		if e.Event != nil {
+		switch {
+		case e.Event != nil:
 			p.log.Put(ui.EventEntry(p.c.env.Texts, *e.Event, p.known))
+		case e.Call != nil: // which may be forgotten among those that are followed
+			p.log.Put(p.calls.entry(strings.TrimPrefix(e.ID, "call/"), &call{Call: *e.Call, sandbox: e.Sandbox, host: e.Host}))
 		}
-	}
-	for id, k := range p.calls.byID {
-		p.log.Put(p.calls.entry(id, k))
 	}
 }
 

@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -12,10 +13,14 @@ import (
 // mostFollowed is in how many sandboxes calls are followed at once.
 const mostFollowed = 32
 
+// mostEnded is of how many sandboxes that have ended calls are learnt at once.
+const mostEnded = 4
+
 // mostCalls is of how many calls it is known how they stand.
 const mostCalls = 2000
 
-// calls are those of the sandboxes that live, as far as they are followed.
+// calls are those of the sandboxes that live or ended lately, as far as they are
+// followed.
 type calls struct {
 	page    *activity
 	ctx     context.Context // nil while the page is not seen
@@ -49,18 +54,22 @@ func (c *calls) enter(ctx context.Context) {
 	c.see(c.snap)
 }
 
-// see follows the calls of what lives.
+// see follows the calls of what lives, and learns those of what ended lately.
 func (c *calls) see(s sandbox.Snapshot) {
 	c.snap = s
 	if c.ctx == nil || c.ctx.Err() != nil {
 		return
 	}
-	var all []sandbox.Sandbox
+	var all, ended []sandbox.Sandbox
 	lives := map[string]bool{}
 	for _, b := range s.Sandboxes {
-		if b.ID != "" && b.State.Alive() && !b.Orphan {
+		switch {
+		case b.ID == "" || b.Orphan:
+		case b.State.Alive():
 			all = append(all, b)
 			lives[b.ID] = true
+		default:
+			ended = append(ended, b)
 		}
 	}
 	was := c.crowded
@@ -74,6 +83,20 @@ func (c *calls) see(s sandbox.Snapshot) {
 			c.follow(b.ID)
 		}
 	}
+	open := len(wanted)
+	for id, f := range c.streams {
+		if !lives[id] && !f.over {
+			open++
+		}
+	}
+	slices.SortFunc(ended, func(a, b sandbox.Sandbox) int { return b.EndedAt.Compare(a.EndedAt) })
+	for _, b := range ended { // what is known of each is told at once, and then the next has its turn
+		wanted[b.ID] = true
+		if c.streams[b.ID] == nil && open < mostFollowed+mostEnded {
+			c.follow(b.ID)
+			open++
+		}
+	}
 	for id, f := range c.streams {
 		if !wanted[id] && (lives[id] || f.over) {
 			delete(c.streams, id)
@@ -81,7 +104,7 @@ func (c *calls) see(s sandbox.Snapshot) {
 		}
 	}
 	for id, k := range c.byID { // of which nobody will tell the end
-		if k.running() && !lives[k.sandbox] && c.streams[k.sandbox] == nil {
+		if k.Runs() && !lives[k.sandbox] && c.streams[k.sandbox] == nil {
 			c.over(id, k)
 		}
 	}
@@ -101,12 +124,13 @@ func (c *calls) follow(id string) {
 		stop()
 		f.over = true
 		for call, k := range c.byID {
-			if k.sandbox == id && k.running() && err == nil {
+			if k.sandbox == id && k.Runs() && err == nil {
 				c.over(call, k)
 			}
 		}
 		switch sandbox.CodeOf(err) {
 		case "", sandbox.NotFound, sandbox.Gone, sandbox.Canceled: // it has ended
+			c.see(c.snap)
 			return
 		}
 		if errors.Is(err, context.Canceled) {
@@ -141,7 +165,7 @@ func (c *calls) hear(n control.CallNews) {
 		k.Say(n.Data, n.Cut)
 	}
 	if n.Exit != nil {
-		k.Code, k.Timeout = new(n.Exit.Code), n.Exit.TimedOut
+		k.Code, k.Timeout, k.Raised = new(n.Exit.Code), n.Exit.TimedOut, n.Raised
 	}
 	if n.Failed != nil {
 		k.Failed = n.Failed
@@ -151,9 +175,6 @@ func (c *calls) hear(n control.CallNews) {
 	}
 	c.put(n.ID, k)
 }
-
-// running reports whether the end of a call has not been told yet.
-func (k *call) running() bool { return k.Ended.IsZero() && k.Code == nil && k.Failed == nil }
 
 // over takes in that a call has ended, though it is not known how.
 func (c *calls) over(id string, k *call) {

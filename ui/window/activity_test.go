@@ -14,6 +14,7 @@ import (
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/ui"
 	"github.com/arenero/arenero/ui/view"
 )
@@ -137,8 +138,32 @@ func TestActivityIsLive(t *testing.T) {
 	}
 	p.view.Select("call/c1")
 	p.tick(b.now)
-	if shown := seen(r.win.Content()); !strings.Contains(shown, "make — exit code 2") || !strings.Contains(shown, "built") || !strings.Contains(shown, "Claude Code") {
+	if shown := seen(r.win.Content()); !strings.Contains(shown, "make — failed: exit code 2") || !strings.Contains(shown, "built") || !strings.Contains(shown, "Claude Code") {
 		t.Errorf("the call is told as\n%s", shown)
+	}
+}
+
+// TestActivityKeepsCallsOfWhatEnded shows what ran in a sandbox that has ended, as
+// long as the engine knows it.
+func TestActivityKeepsCallsOfWhatEnded(t *testing.T) {
+	r, b, p, snap := activityShown(t, "en")
+	news := make(chan control.CallNews, 3)
+	news <- control.CallNews{ID: "c1", Sandbox: "microvm-old", Kind: "code", Text: "1/0", StartedAt: b.now}
+	news <- control.CallNews{ID: "c1", Sandbox: "microvm-old", Exit: &sandbox.Exit{}, Raised: "ZeroDivisionError", EndedAt: b.now.Add(time.Second)}
+	close(news)
+	b.mu.Lock()
+	b.calls["microvm-old"] = news
+	b.mu.Unlock()
+	snap.Sandboxes = append(snap.Sandboxes, sandbox.Sandbox{ID: "microvm-old", Key: "old", Name: "old", State: sandbox.Terminated, EndReason: sandbox.EndAsked, EndedAt: b.now})
+	p.show(snap)
+	r.until("its call", func() bool { e, ok := p.log.Find("call/c1"); return ok && e.Call.Code != nil })
+	if e, _ := p.log.Find("call/c1"); e.Text != "1/0 — failed: ZeroDivisionError" || e.Severity != sandbox.SeverityWarn || e.Name != "old" {
+		t.Errorf("it is told as %q: %+v", e.Text, e)
+	}
+	p.c.env.Texts = assets.Load("es", parts...)
+	p.open()
+	if e, _ := p.log.Find("call/c1"); e.Text != "1/0 — falló: ZeroDivisionError" {
+		t.Errorf("in Spanish it is told as %q", e.Text)
 	}
 }
 

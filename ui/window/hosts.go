@@ -161,6 +161,11 @@ func (p *hosts) act(v ui.HostVerb, id, entry string) {
 	if i := slices.IndexFunc(h.Entries, func(e control.HostEntry) bool { return ui.HostEntryKey(e) == entry }); i >= 0 {
 		e = &h.Entries[i]
 	}
+	if v == ui.HostUndo && entry == "" {
+		if e = h.Undo; e == nil {
+			return
+		}
+	}
 	if entry != "" && e == nil {
 		return // it went while the button was pressed
 	}

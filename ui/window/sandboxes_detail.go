@@ -110,7 +110,7 @@ func (d *boxDetail) followCalls(ctx context.Context, b sandbox.Sandbox) {
 	}
 	d.calls = calls
 	v.Show(calls, d.p.c.env.Now())
-	if b.Orphan || !b.State.Alive() {
+	if b.Orphan {
 		return
 	}
 	var mu sync.Mutex
@@ -170,6 +170,9 @@ func (d *boxDetail) followEvents(ctx context.Context, b sandbox.Sandbox) {
 	v, tx := d.p.view.Events, d.p.c.env.Texts
 	v.Banner().Clear()
 	known := ui.Known{Sandboxes: map[string]sandbox.Sandbox{b.ID: b}}
+	for i, e := range d.events { // what is known is told in the language of now
+		d.events[i] = ui.EventEntry(tx, *e.Event, known)
+	}
 	take := func(all ...sandbox.Event) {
 		for _, e := range all {
 			about := e.Subject == b.ID || b.Key != "" && e.Subject == b.Key
