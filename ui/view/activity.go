@@ -100,7 +100,7 @@ func NewActivity(env Env) *Activity {
 	v.table = NewTable(env, []Column{
 		{Title: v.say("column.at"), Width: 118},
 		{Title: v.say("column.what"), Width: 180, Grow: true},
-		{Title: v.say("column.where"), Width: 138},
+		{Title: v.say("column.where"), Width: 126},
 		{Title: v.say("column.host"), Width: 128, From: 610},
 	})
 	v.table.OnSelect = func(string) { v.drawDetail() }
@@ -116,15 +116,15 @@ func NewActivity(env Env) *Activity {
 	})
 	export.Importance = widget.LowImportance
 	filters := container.NewVBox(
-		container.NewBorder(nil, nil, nil, container.NewHBox(v.days.pick, export), v.search),
+		border(nil, nil, nil, container.NewHBox(v.days.pick, export), v.search),
 		container.New(flow{}, v.topic, v.level, v.host, v.sandbox, v.days.told, v.all),
 		v.days.custom, v.days.wrong,
 	)
-	v.list = container.NewBorder(nil, container.NewVBox(container.New(flow{}, v.count, v.older), v.note), nil, nil, container.NewStack(v.table.Object(), v.empty))
+	v.list = border(nil, container.NewVBox(container.New(flow{}, v.count, v.older), v.note), nil, nil, container.NewStack(v.table.Object(), v.empty))
 	v.beside = container.NewVScroll(v.detail)
 	v.beside.Hide()
 	v.split = container.New(flank{}, v.list, v.beside)
-	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), filters), nil, nil, nil, v.split)
+	v.root = border(container.NewVBox(v.banner.Object(), filters), nil, nil, nil, v.split)
 	v.Show(ActivityShown{})
 	return v
 }
@@ -327,8 +327,7 @@ func (v *Activity) drawDetail() {
 		return
 	}
 	showBeside(v.split, v.beside)
-	title := widget.NewLabelWithStyle(e.Text, fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
-	title.Wrapping, title.Selectable = fyne.TextWrapWord, true
+	title := NewText(e.Text, fyne.TextStyle{Bold: true})
 	box := container.NewVBox(title)
 	buttons := container.New(flow{})
 	for _, b := range []struct {
@@ -357,19 +356,19 @@ func (v *Activity) drawDetail() {
 			if c.Cut {
 				text = "…" + text
 			}
-			said := widget.NewLabelWithStyle(strings.TrimRight(text, "\n"), fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
-			said.Wrapping, said.Selectable = fyne.TextWrapBreak, true
+			said := NewText(strings.TrimRight(text, "\n"), fyne.TextStyle{Monospace: true})
+			said.Wrapping = fyne.TextWrapBreak
 			box.Add(widget.NewLabel(v.say("output")))
 			box.Add(said)
 		}
 	}
 	if data := ui.EventData(e); data != "" {
 		box.Add(widget.NewLabel(v.say("data")))
-		particulars := widget.NewLabelWithStyle(data, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
-		particulars.Wrapping, particulars.Selectable = fyne.TextWrapBreak, true
+		particulars := NewText(data, fyne.TextStyle{Monospace: true})
+		particulars.Wrapping = fyne.TextWrapBreak
 		box.Add(particulars)
 	}
-	v.detail.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, barRoom(), box)}
+	v.detail.Objects = []fyne.CanvasObject{border(nil, nil, nil, barRoom(), box)}
 	v.detail.Refresh()
 }
 

@@ -31,6 +31,12 @@ func (s *Select) MinSize() fyne.Size {
 	return size
 }
 
+// FocusGained has the choice come into view.
+func (s *Select) FocusGained() {
+	s.Select.FocusGained()
+	comeIntoView(s)
+}
+
 // TypedKey is a key that is pressed while the choice has the focus.
 func (s *Select) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
@@ -51,6 +57,12 @@ func NewCheck(label string, changed func(bool)) *Check {
 	c := &Check{widget.Check{Text: label, OnChanged: changed}}
 	c.ExtendBaseWidget(c)
 	return c
+}
+
+// FocusGained has the box come into view.
+func (c *Check) FocusGained() {
+	c.Check.FocusGained()
+	comeIntoView(c)
 }
 
 // TypedKey is a key that is pressed while the box has the focus. Space comes as

@@ -57,7 +57,7 @@ func NewDialog(env Env, title string, content fyne.CanvasObject, no string, ende
 	}
 	room := canvas.NewRectangle(color.Transparent)
 	room.SetMinSize(fyne.NewSize(min(lineWidth, env.Window.Canvas().Size().Width*0.8), 0))
-	box := container.NewBorder(container.NewVBox(room, Heading(title)), d.row, nil, nil, content)
+	box := border(container.NewVBox(room, Heading(title)), d.row, nil, nil, content)
 	d.pop = widget.NewModalPopUp(newBody(container.NewPadded(box), d), env.Window.Canvas())
 	d.pop.Show()
 	d.pop.Resize(d.pop.MinSize()) // texts have wrapped by now, and are higher for that

@@ -269,7 +269,7 @@ type task struct {
 // with "", or tells in it what kept that from being done.
 func newTask(env Env, title, verb string, danger bool, content fyne.CanvasObject, do func(done func(problem string)), ended func()) *task {
 	s := &task{env: env, banner: NewBanner()}
-	box := container.NewBorder(s.banner.Object(), nil, nil, nil, content)
+	box := border(s.banner.Object(), nil, nil, nil, content)
 	s.Dialog = NewDialog(env, title, box, env.Texts.Get("window.cancel"), ended, Action{Label: verb, Primary: !danger, Danger: danger})
 	s.ok = s.buttons[1]
 	s.ok.OnTapped = func() {
@@ -340,9 +340,7 @@ func (u under) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 func facts(pairs [][2]string) fyne.CanvasObject {
 	box := container.New(factLines{})
 	for _, p := range pairs {
-		value := widget.NewLabel(p[1])
-		value.Wrapping = fyne.TextWrapWord
-		value.Selectable = true
+		value := NewText(p[1], fyne.TextStyle{})
 		box.Add(aside(p[0]))
 		box.Add(value)
 	}

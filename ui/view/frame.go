@@ -50,12 +50,12 @@ func NewFrame(env Env, title string, brand fyne.Resource, items []SideItem, foot
 	f.status.Alignment = fyne.TextAlignTrailing
 	f.status.Importance = widget.LowImportance
 	f.toast.Truncation = fyne.TextTruncateEllipsis
-	f.foot = container.NewVBox(widget.NewSeparator(), container.NewBorder(nil, nil,
+	f.foot = container.NewVBox(widget.NewSeparator(), border(nil, nil,
 		widget.NewIcon(theme.NewColoredResource(theme.ConfirmIcon(), ColorGood)), nil, f.toast))
 	f.foot.Hide()
-	head := container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), container.NewBorder(nil, nil,
+	head := container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), border(nil, nil,
 		container.NewCenter(f.title), container.NewCenter(f.state), f.status))
-	page := container.NewBorder(container.NewVBox(head, f.banner.Object()), f.foot, nil, nil, f.area)
+	page := border(container.NewVBox(head, f.banner.Object()), f.foot, nil, nil, f.area)
 	f.root = container.New(&sideBySide{f.side}, f.side, page)
 	f.colored()
 	return f
@@ -77,9 +77,14 @@ func (f *Frame) Show(name, title string, page fyne.CanvasObject) {
 	f.title.Text = title
 	f.colored()
 	// What is wider than a small window can be scrolled to.
+	before := len(f.area.Objects) > 0
 	f.area.Objects = []fyne.CanvasObject{container.NewScroll(container.New(layout.NewCustomPaddedLayout(0, 8, 12, 12), page))}
 	f.area.Refresh()
 	f.root.Refresh()
+	// What had the focus may be seen no more. From here, Tab goes into the page.
+	if c := f.env.Window.Canvas(); before && c.Overlays().Top() == nil {
+		c.Focus(f.side)
+	}
 }
 
 // Status says how things are.

@@ -87,11 +87,11 @@ func NewGuide(env Env, program string) *Guide {
 			v.OnNext()
 		}
 	}
-	foot := container.New(layout.NewCustomPaddedLayout(8, 8, 8, 12), container.NewBorder(nil, nil, container.NewHBox(v.leave, v.other), container.NewHBox(v.back, v.next)))
+	foot := container.New(layout.NewCustomPaddedLayout(8, 8, 8, 12), border(nil, nil, container.NewHBox(v.leave, v.other), container.NewHBox(v.back, v.next)))
 	inset := func(o fyne.CanvasObject) fyne.CanvasObject {
 		return container.New(layout.NewCustomPaddedLayout(4, 0, 12, 12), o)
 	}
-	v.root = container.NewBorder(inset(v.head), container.NewVBox(widget.NewSeparator(), foot), nil, nil, inset(v.body))
+	v.root = border(inset(v.head), container.NewVBox(widget.NewSeparator(), foot), nil, nil, inset(v.body))
 	return v
 }
 
@@ -171,7 +171,7 @@ func (v *Guide) drawHead() {
 		bars.Add(bar)
 	}
 	v.head.Objects = []fyne.CanvasObject{container.NewVBox(
-		container.NewBorder(nil, nil, nil, colored(place, ColorMuted, fyne.TextStyle{}), Heading(title)), bars)}
+		border(nil, nil, nil, colored(place, ColorMuted, fyne.TextStyle{}), Heading(title)), bars)}
 	v.head.Refresh()
 }
 
@@ -291,7 +291,7 @@ func (v *Guide) drawConnect(s GuideShown) fyne.CanvasObject {
 		if len(s.Hosts) == 0 {
 			return container.NewVBox(b.Object())
 		}
-		return container.NewBorder(b.Object(), nil, nil, nil, v.drawChoice(s))
+		return border(b.Object(), nil, nil, nil, v.drawChoice(s))
 	case !s.Looked:
 		return EmptyState(theme.SearchIcon(), tx.Get("window.hosts.looking"), "")
 	case len(s.Hosts) == 0:
@@ -322,7 +322,7 @@ func (v *Guide) drawChoice(s GuideShown) fyne.CanvasObject {
 			detail = v.form.Object()
 		}
 	}
-	return container.NewBorder(v.say("choose"), nil, nil, nil, container.New(besides{}, v.table.Object(), detail))
+	return border(v.say("choose"), nil, nil, nil, container.New(besides{}, v.table.Object(), detail))
 }
 
 // drawCall tells what is left to do in the app, and how far that has come.
@@ -355,10 +355,9 @@ func (v *Guide) drawCall(s GuideShown) fyne.CanvasObject {
 	say := widget.NewLabel(tx.Get("window.guide.say", "title", ui.Visible(title)))
 	say.Wrapping = fyne.TextWrapWord
 	box.Add(say)
-	prompt := widget.NewLabel(tx.Get("window.guide.prompt"))
-	prompt.Wrapping, prompt.Selectable = fyne.TextWrapWord, true
+	prompt := NewText(tx.Get("window.guide.prompt"), fyne.TextStyle{})
 	again := v.button(tx.Get("window.copy"), theme.ContentCopyIcon(), func() { v.OnCopy() })
-	box.Add(card(ColorBrand, container.NewBorder(nil, nil, nil, container.NewCenter(again), prompt)))
+	box.Add(card(ColorBrand, border(nil, nil, nil, container.NewCenter(again), prompt)))
 	box.Add(card(toneColor(tone), state))
 	return v.scroll(box, v.rules())
 }
@@ -379,7 +378,5 @@ func (v *Guide) scroll(objects ...fyne.CanvasObject) fyne.CanvasObject {
 
 // button is one among those objects.
 func (v *Guide) button(label string, icon fyne.Resource, do func()) *Button {
-	b := NewButton(label, icon, do)
-	b.in = v.page
-	return b
+	return NewButton(label, icon, do)
 }

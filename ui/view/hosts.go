@@ -54,6 +54,7 @@ type Hosts struct {
 	parts  []*hostPart
 	blank  *fyne.Container
 	root   fyne.CanvasObject
+	list   *fyne.Container
 }
 
 // A hostPart is a part of what is seen of a host. It is drawn anew only when
@@ -95,8 +96,8 @@ func NewHosts(env Env) *Hosts {
 	}
 	v.detail = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 12, 8, 12), box))
 	v.blank = container.NewStack()
-	list := container.NewBorder(nil, container.NewBorder(nil, nil, v.all, again), nil, nil, v.table.Object())
-	v.root = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(container.New(besides{}, list, v.detail), v.blank))
+	v.list = border(nil, border(nil, nil, v.all, again), nil, nil, v.table.Object())
+	v.root = border(v.banner.Object(), nil, nil, nil, container.NewStack(container.New(besides{}, v.list, v.detail), v.blank))
 	v.Show(HostsShown{})
 	return v
 }
@@ -155,11 +156,10 @@ func (v *Hosts) drawBlank() {
 			Action{Label: tx.Get("window.hosts.none.all"), Do: func() { v.OnAll(true) }, Primary: true},
 			Action{Label: tx.Get("window.hosts.act.print"), Do: func() { v.OnAct(ui.HostPrint, "", "") }})}
 	}
-	list := v.root.(*fyne.Container).Objects[0].(*fyne.Container).Objects[0]
 	if len(v.blank.Objects) > 0 {
-		list.Hide()
+		v.list.Hide()
 	} else {
-		list.Show()
+		v.list.Show()
 	}
 	v.blank.Refresh()
 }
@@ -177,7 +177,7 @@ func (v *Hosts) checked() any {
 func (v *Hosts) drawHead(h control.Host) []fyne.CanvasObject {
 	word, tone := ui.HostWord(v.env.Texts, h)
 	state := colored(word, toneColor(tone), fyne.TextStyle{Bold: true})
-	out := []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.NewCenter(state), Heading(ui.Visible(h.Title)))}
+	out := []fyne.CanvasObject{border(nil, nil, nil, container.NewCenter(state), Heading(ui.Visible(h.Title)))}
 	for _, n := range ui.HostNotes(v.env.Texts, h) {
 		out = append(out, v.note(n))
 	}
@@ -200,15 +200,13 @@ func colored(text string, name fyne.ThemeColorName, style fyne.TextStyle) *widge
 
 // marked is a text with an icon before it, and what more there is to say below.
 func marked(icon fyne.Resource, name fyne.ThemeColorName, text, more string) fyne.CanvasObject {
-	l := widget.NewLabel(text)
-	l.Wrapping = fyne.TextWrapWord
-	l.Selectable = true
+	l := NewText(text, fyne.TextStyle{})
 	body := fyne.CanvasObject(l)
 	if more != "" {
 		body = container.New(layout.NewCustomPaddedVBoxLayout(-6), l, Muted("→ "+more))
 	}
 	mark := container.New(layout.NewCustomPaddedLayout(8, 0, 4, 0), container.NewVBox(container.NewGridWrap(fyne.NewSquareSize(20), widget.NewIcon(theme.NewColoredResource(icon, name)))))
-	return container.NewBorder(nil, nil, mark, nil, body)
+	return border(nil, nil, mark, nil, body)
 }
 
 // drawDone tells what was done last, and what the user has to do now.
@@ -256,19 +254,17 @@ func (v *Hosts) entry(h control.Host, e control.HostEntry) fyne.CanvasObject {
 	state := colored(word, toneColor(tone), fyne.TextStyle{})
 	name := widget.NewLabelWithStyle(title, fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
 	name.Truncation = fyne.TextTruncateEllipsis
-	box := container.NewVBox(container.NewBorder(nil, nil, nil, state, name))
+	box := container.NewVBox(border(nil, nil, nil, state, name))
 	for _, line := range ui.HostEntryTrouble(tx, h, e) {
 		box.Add(marked(theme.WarningIcon(), toneColor(tone), line, ""))
 	}
 	facts := container.New(factRows{})
 	for _, f := range ui.HostEntryFacts(tx, e) {
 		label := colored(f.Label, ColorMuted, fyne.TextStyle{})
-		value := widget.NewLabelWithStyle(f.Text, fyne.TextAlignLeading, fyne.TextStyle{Monospace: f.Mono})
-		value.Wrapping = fyne.TextWrapWord
+		value := NewText(f.Text, fyne.TextStyle{Monospace: f.Mono})
 		if f.Mono {
 			value.Wrapping = fyne.TextWrapBreak
 		}
-		value.Selectable = true
 		facts.Add(label)
 		facts.Add(value)
 	}
@@ -339,9 +335,4 @@ func drawFindings(env Env, box *fyne.Container, all []control.Finding) {
 	}
 }
 
-// button is one that comes into view when it gets the focus.
-func (v *Hosts) button(a Action) *Button {
-	b := a.button()
-	b.in = v.detail
-	return b
-}
+func (v *Hosts) button(a Action) *Button { return a.button() }

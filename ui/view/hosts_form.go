@@ -100,7 +100,7 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 		f.where.OnChanged = func(string) { f.changed() }
 		f.choose = NewButton(tx.Get("window.hosts.form.folder.choose"), theme.FolderOpenIcon(), f.browse)
 		f.whereIs = widget.NewLabel("")
-		f.whereBox = container.NewBorder(nil, nil, f.whereIs, f.choose, f.where)
+		f.whereBox = border(nil, nil, f.whereIs, f.choose, f.where)
 		f.whereBox.Hide()
 	}
 	var names []string

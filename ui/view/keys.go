@@ -1,9 +1,13 @@
 package view
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -14,9 +18,7 @@ import (
 // A Button can be pressed by Enter too.
 type Button struct {
 	widget.Button
-	// in is what the button is scrolled in, if it is to come into view with the
-	// focus.
-	in *container.Scroll
+	focused bool
 }
 
 // NewButton returns a button. icon may be nil.
@@ -28,27 +30,128 @@ func NewButton(label string, icon fyne.Resource, do func()) *Button {
 
 // FocusGained has the button come into view.
 func (b *Button) FocusGained() {
+	b.focused = true
 	b.Button.FocusGained()
-	if b.in != nil {
-		reveal(b.in, b)
+	comeIntoView(b)
+}
+
+// FocusLost takes the ring away.
+func (b *Button) FocusLost() {
+	b.focused = false
+	b.Button.FocusLost()
+}
+
+// CreateRenderer adds a ring for the focus, which a change of a strong color
+// would hardly show.
+func (b *Button) CreateRenderer() fyne.WidgetRenderer {
+	r := &buttonRenderer{WidgetRenderer: b.Button.CreateRenderer(), b: b, ring: newRing()}
+	r.apply()
+	return r
+}
+
+type buttonRenderer struct {
+	fyne.WidgetRenderer
+	b    *Button
+	ring *canvas.Rectangle
+}
+
+func (r *buttonRenderer) Objects() []fyne.CanvasObject {
+	return append(slices.Clip(r.WidgetRenderer.Objects()), r.ring)
+}
+
+func (r *buttonRenderer) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.ring.Resize(size)
+}
+
+func (r *buttonRenderer) Refresh() {
+	r.apply()
+	r.WidgetRenderer.Refresh()
+}
+
+func (r *buttonRenderer) apply() {
+	name := theme.ColorNamePrimary
+	switch r.b.Importance {
+	case widget.HighImportance, widget.DangerImportance, widget.WarningImportance, widget.SuccessImportance:
+		name = theme.ColorNameForeground // the button itself is colored
+	}
+	r.ring.StrokeColor = r.b.Theme().Color(name, fyne.CurrentApp().Settings().ThemeVariant())
+	r.ring.CornerRadius = r.b.Theme().Size(theme.SizeNameInputRadius)
+	r.ring.Hidden = !r.b.focused
+}
+
+// comeIntoView has all that an object is scrolled in scroll to it.
+func comeIntoView(o fyne.CanvasObject) {
+	c := canvasOf(o)
+	if c == nil {
+		return
+	}
+	roots := append([]fyne.CanvasObject{c.Content()}, c.Overlays().List()...)
+	for _, root := range slices.Backward(roots) {
+		if scrolls, ok := scrollsTo(root, o); ok {
+			for _, s := range scrolls {
+				reveal(s, o)
+			}
+			return
+		}
 	}
 }
 
-// reveal scrolls to an object.
+// scrollsTo finds an object below another, and what it is scrolled in on the way
+// to it, the innermost first.
+func scrollsTo(from, o fyne.CanvasObject) (in []*container.Scroll, ok bool) {
+	if from == o {
+		return nil, true
+	}
+	var below []fyne.CanvasObject
+	switch from := from.(type) {
+	case *fyne.Container:
+		below = from.Objects
+	case *container.Scroll:
+		below = []fyne.CanvasObject{from.Content}
+	case *container.Split:
+		below = []fyne.CanvasObject{from.Leading, from.Trailing}
+	case *container.ThemeOverride:
+		below = []fyne.CanvasObject{from.Content}
+	case *widget.PopUp:
+		below = []fyne.CanvasObject{from.Content}
+	case *body:
+		below = []fyne.CanvasObject{from.content}
+	}
+	for _, child := range below {
+		if child == nil || !child.Visible() {
+			continue
+		}
+		if in, ok = scrollsTo(child, o); ok {
+			if s, is := from.(*container.Scroll); is {
+				in = append(in, s)
+			}
+			return in, true
+		}
+	}
+	return nil, false
+}
+
+// reveal scrolls to an object. Of what is higher than there is room for, the top
+// is seen.
 func reveal(s *container.Scroll, o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s).Y
 	const room = 16
-	offset := s.Offset
-	switch bottom := top + o.Size().Height; {
-	case top < room:
-		offset.Y += top - room
-	case bottom > s.Size().Height-room:
-		offset.Y += bottom - s.Size().Height + room
-	default:
+	by := float32(0)
+	if below := top + o.Size().Height + room - s.Size().Height; below > 0 {
+		by = below
+	}
+	if above := top - by - room; above < 0 {
+		by += above
+	}
+	if by == 0 {
 		return
 	}
-	s.ScrollToOffset(offset)
+	most := max(0, s.Content.MinSize().Height-s.Size().Height)
+	if y := min(most, max(0, s.Offset.Y+by)); y != s.Offset.Y {
+		s.ScrollToOffset(fyne.NewPos(s.Offset.X, y))
+	}
 }
 
 // TypedKey is a key that is pressed while the button has the focus.
@@ -89,6 +192,12 @@ func NewMultiLineEntry() *Entry {
 	return e
 }
 
+// FocusGained has the entry come into view.
+func (e *Entry) FocusGained() {
+	e.Entry.FocusGained()
+	comeIntoView(e)
+}
+
 // TypedKey is a key that is pressed while the entry has the focus.
 func (e *Entry) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
@@ -108,11 +217,7 @@ func (e *Entry) TypedKey(k *fyne.KeyEvent) {
 // TypedShortcut is a combination of keys while the entry has the focus.
 func (e *Entry) TypedShortcut(s fyne.Shortcut) {
 	if custom, ok := s.(*desktop.CustomShortcut); ok && ofWindow(custom) {
-		if c := canvasOf(e); c != nil {
-			if h, ok := c.(fyne.Shortcutable); ok {
-				h.TypedShortcut(s)
-			}
-		}
+		shortcutToWindow(e, s)
 		return
 	}
 	e.Entry.TypedShortcut(s)
@@ -130,6 +235,13 @@ func ofWindow(s *desktop.CustomShortcut) bool {
 
 func canvasOf(o fyne.CanvasObject) fyne.Canvas {
 	return fyne.CurrentApp().Driver().CanvasForObject(o)
+}
+
+// shortcutToWindow has the window do what a combination of keys does there.
+func shortcutToWindow(o fyne.CanvasObject, s fyne.Shortcut) {
+	if h, ok := canvasOf(o).(fyne.Shortcutable); ok {
+		h.TypedShortcut(s)
+	}
 }
 
 // toWindow has the window do what a key does there.

@@ -87,20 +87,18 @@ type Banner struct {
 	back  *canvas.Rectangle
 	edge  *canvas.Rectangle
 	icon  *widget.Icon
-	text  *widget.Label
+	text  *Text
 	again *Button
 	color fyne.ThemeColorName
 }
 
 // NewBanner returns one that says nothing.
 func NewBanner() *Banner {
-	b := &Banner{text: widget.NewLabel(""), icon: widget.NewIcon(nil), again: NewButton("", nil, nil)}
-	b.text.Wrapping = fyne.TextWrapWord
-	b.text.Selectable = true
+	b := &Banner{text: NewText("", fyne.TextStyle{}), icon: widget.NewIcon(nil), again: NewButton("", nil, nil)}
 	b.back, b.edge = canvas.NewRectangle(color.Transparent), canvas.NewRectangle(color.Transparent)
 	b.edge.SetMinSize(fyne.NewSize(4, 0))
 	icon := container.NewCenter(b.icon)
-	line := container.NewBorder(nil, nil, container.NewHBox(b.edge, icon), container.NewCenter(b.again), b.text)
+	line := border(nil, nil, container.NewHBox(b.edge, icon), container.NewCenter(b.again), b.text)
 	b.root = container.NewStack(b.back, line)
 	b.root.Hide()
 	return b
@@ -170,13 +168,12 @@ func Muted(text string) *widget.Label {
 
 // Copyable is a value in letters of one width, with a button that copies it.
 func Copyable(env Env, value string) fyne.CanvasObject {
-	l := widget.NewLabelWithStyle(value, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
+	l := NewText(value, fyne.TextStyle{Monospace: true})
 	l.Wrapping = fyne.TextWrapBreak
-	l.Selectable = true
 	b := NewButton(env.Texts.Get("window.copy"), theme.ContentCopyIcon(), func() { env.Copy(value) })
 	back := canvas.NewRectangle(theme.Color(theme.ColorNameInputBackground))
 	back.CornerRadius = theme.Size(theme.SizeNameInputRadius)
-	return container.NewStack(back, container.NewBorder(nil, nil, nil, container.NewCenter(b), l))
+	return container.NewStack(back, border(nil, nil, nil, container.NewCenter(b), l))
 }
 
 // Busy says over the window that something takes a while, until stop is called.

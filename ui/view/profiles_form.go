@@ -3,7 +3,6 @@ package view
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/ui"
@@ -66,9 +65,7 @@ func (f *profileForm) lay(known map[string]string) {
 	}
 	f.changed = func() { f.problems(f.wrong(), false) }
 	if len(more.Objects) > 0 {
-		item := widget.NewAccordionItem(f.v.say("window.profiles.more"), more)
-		item.Open = opened
-		f.box.Add(widget.NewAccordion(item))
+		f.box.Add(folded(f.v.say("window.profiles.more"), more, opened))
 	}
 	f.root = f.box
 }

@@ -84,9 +84,9 @@ func (l *Login) page(p control.Prompt, now time.Time) {
 	address := NewButton(l.say("window.profiles.login.copy"), theme.ContentCopyIcon(), func() { l.env.Copy(p.URL) })
 	objects := []fyne.CanvasObject{text}
 	if p.Code != "" {
-		code := widget.NewLabelWithStyle(ui.Visible(p.Code), fyne.TextAlignCenter, fyne.TextStyle{Monospace: true, Bold: true})
+		code := NewText(ui.Visible(p.Code), fyne.TextStyle{Monospace: true, Bold: true})
+		code.Wrapping, code.Alignment = fyne.TextWrapOff, fyne.TextAlignCenter
 		code.SizeName = theme.SizeNameHeadingText
-		code.Selectable = true
 		objects = append(objects, widget.NewLabel(l.say("window.profiles.login.code")), code)
 	}
 	objects = append(objects, container.New(flow{}, open, address))

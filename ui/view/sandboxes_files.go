@@ -88,12 +88,12 @@ func newFilesView(env Env) *FilesView {
 	v.again = NewButton("", theme.ViewRefreshIcon(), func() { call0(v.OnAgain) })
 	v.way = container.New(flow{})
 	cancel := NewButton(env.Texts.Get("window.cancel"), nil, func() { call0(v.OnCancel) })
-	v.progress = container.NewBorder(nil, nil, nil, cancel, v.bar)
+	v.progress = border(nil, nil, nil, cancel, v.bar)
 	v.progress.Hide()
 	v.state = container.NewStack()
 	tools := container.New(&toolRow{}, v.put, v.get, v.fresh, v.rename, v.remove, v.again)
-	v.whole = container.NewBorder(container.NewVBox(v.way, tools), v.progress, nil, nil, v.table.Object())
-	v.object = container.NewBorder(v.banner.Object(), nil, nil, nil, container.NewStack(v.state, v.whole))
+	v.whole = border(container.NewVBox(v.way, tools), v.progress, nil, nil, v.table.Object())
+	v.object = border(v.banner.Object(), nil, nil, nil, container.NewStack(v.state, v.whole))
 	v.banner.around = v.object
 	v.Show(FilesShown{State: FilesLoading, Dir: ui.HomePath}, time.Time{})
 	return v

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
@@ -36,9 +35,9 @@ func newPortsView(env Env) *PortsView {
 	v.table.OnOpen = func(string) { v.copyChosen() }
 	v.copy = NewButton(v.say("copy"), theme.ContentCopyIcon(), v.copyChosen)
 	again := NewButton(v.say("again"), theme.ViewRefreshIcon(), func() { call0(v.OnAgain) })
-	v.whole = container.NewBorder(nil, nil, nil, nil, v.table.Object())
+	v.whole = border(nil, nil, nil, nil, v.table.Object())
 	tools := container.New(flow{}, v.copy, again)
-	v.object = container.NewBorder(container.NewVBox(v.banner.Object(), tools), nil, nil, nil, container.NewStack(v.state, v.whole))
+	v.object = border(container.NewVBox(v.banner.Object(), tools), nil, nil, nil, container.NewStack(v.state, v.whole))
 	v.banner.around = v.object
 	v.Tell(v.say("loading"))
 	return v
@@ -93,20 +92,18 @@ type SandboxEventsView struct {
 	banner *localBanner
 	table  *Table
 	none   *fyne.Container
-	text   *widget.Label // all of the one that is selected
+	text   *Text // all of the one that is selected
 	all    []ui.Entry
 }
 
 func newSandboxEventsView(env Env) *SandboxEventsView {
-	v := &SandboxEventsView{env: env, banner: newLocalBanner(), text: widget.NewLabel("")}
+	v := &SandboxEventsView{env: env, banner: newLocalBanner(), text: NewText("", fyne.TextStyle{})}
 	say := func(key string) string { return env.Texts.Get("sandboxes.events." + key) }
 	v.table = NewTable(env, []Column{{Title: say("at"), Width: 136}, {Title: say("what"), Width: 160, Grow: true}})
 	v.table.OnSelect = func(string) { v.tell() }
-	v.text.Wrapping = fyne.TextWrapWord
-	v.text.Selectable = true
 	v.text.Hide()
 	v.none = container.NewStack(EmptyState(nil, say("none"), ""))
-	v.object = container.NewBorder(v.banner.Object(), v.text, nil, nil, container.NewStack(v.table.Object(), v.none))
+	v.object = border(v.banner.Object(), v.text, nil, nil, container.NewStack(v.table.Object(), v.none))
 	v.banner.around = v.object
 	return v
 }
@@ -135,7 +132,7 @@ func (v *SandboxEventsView) tell() {
 			text = e.Text
 		}
 	}
-	set(v.text, text)
+	set(&v.text.Label, text)
 	if visible(v.text, text != "") {
 		v.object.Refresh()
 	}

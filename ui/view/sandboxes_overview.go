@@ -18,7 +18,7 @@ type factsView struct {
 	box    *fyne.Container
 	of     string
 	abouts []string
-	values []*widget.Label
+	values []*Text
 }
 
 func newFactsView(env Env) *factsView {
@@ -61,9 +61,7 @@ func (v *factsView) show(of string, all []ui.SandboxFact) {
 func (v *factsView) add(f ui.SandboxFact) {
 	name := widget.NewLabel(f.Name)
 	name.Importance = widget.LowImportance
-	value := widget.NewLabel(f.Value)
-	value.Wrapping = fyne.TextWrapWord
-	value.Selectable = true
+	value := NewText(f.Value, fyne.TextStyle{})
 	v.values = append(v.values, value)
 	v.box.Add(name)
 	if !f.Copy {
@@ -74,7 +72,7 @@ func (v *factsView) add(f ui.SandboxFact) {
 	value.Wrapping = fyne.TextWrapBreak
 	b := NewButton("", theme.ContentCopyIcon(), func() { v.env.Copy(value.Text) })
 	b.Importance = widget.LowImportance
-	v.box.Add(container.NewBorder(nil, nil, nil, b, value))
+	v.box.Add(border(nil, nil, nil, b, value))
 }
 
 func importance(t ui.Tone) widget.Importance {

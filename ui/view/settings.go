@@ -40,7 +40,8 @@ type Settings struct {
 	keychain, keychainDo           *widget.Label
 	keychainRow, logRow            *fyne.Container
 	care                           *care
-	prices, versions               *widget.Label
+	prices                         *widget.Label
+	versions                       *Text
 	priceRow                       *fyne.Container
 	root                           fyne.CanvasObject
 	languages, looks, languageKeys []string
@@ -75,9 +76,8 @@ func NewSettings(env Env) *Settings {
 	v.keychain.Wrapping = fyne.TextWrapWord
 	v.keychainRow = container.NewHBox()
 	v.care = newCare(v)
-	v.prices, v.versions = widget.NewLabel("…"), widget.NewLabel("…")
-	v.prices.Wrapping, v.versions.Wrapping = fyne.TextWrapWord, fyne.TextWrapWord
-	v.versions.Selectable = true
+	v.prices, v.versions = widget.NewLabel("…"), NewText("…", fyne.TextStyle{})
+	v.prices.Wrapping = fyne.TextWrapWord
 	v.priceRow = container.NewHBox()
 	v.logRow = container.NewVBox()
 	folder := NewButton(say("window.settings.folder"), theme.FolderOpenIcon(), func() { v.OnFolder() })
@@ -332,8 +332,7 @@ func (v *Settings) Logs(logs []control.Log) {
 
 // ShowLog shows the end of a log.
 func (v *Settings) ShowLog(l control.Log) {
-	text := widget.NewLabelWithStyle(l.Tail, fyne.TextAlignLeading, fyne.TextStyle{Monospace: true})
-	text.Selectable = true
+	text := NewText(l.Tail, fyne.TextStyle{Monospace: true})
 	text.Wrapping = fyne.TextWrapBreak
 	text.SizeName = theme.SizeNameCaptionText
 	if l.Tail == "" {

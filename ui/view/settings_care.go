@@ -26,8 +26,8 @@ type care struct {
 // A careLine is one check.
 type careLine struct {
 	icon *widget.Icon
-	text *widget.Label
-	do   *widget.Label
+	text *Text
+	do   *Text
 }
 
 func newCare(v *Settings) *care {
@@ -57,10 +57,10 @@ func (v *Settings) Finding(f control.Finding) {
 	c := v.care
 	l := c.lines[f.Name]
 	if l == nil {
-		l = &careLine{icon: widget.NewIcon(theme.NewColoredResource(theme.MoreHorizontalIcon(), ColorMuted)), text: plain(""), do: Muted("")}
-		l.text.Selectable, l.do.Selectable = true, true
+		l = &careLine{icon: widget.NewIcon(theme.NewColoredResource(theme.MoreHorizontalIcon(), ColorMuted)), text: NewText("", fyne.TextStyle{}), do: NewText("", fyne.TextStyle{})}
+		l.do.Importance = widget.LowImportance
 		c.lines[f.Name] = l
-		c.list.Add(container.NewBorder(nil, nil, container.NewVBox(container.NewPadded(l.icon)), nil, container.NewVBox(l.text, l.do)))
+		c.list.Add(border(nil, nil, container.NewVBox(container.NewPadded(l.icon)), nil, container.NewVBox(l.text, l.do)))
 	}
 	title := v.env.Texts.Get("doctor.check." + f.Name)
 	icon, name := theme.MoreHorizontalIcon(), ColorMuted

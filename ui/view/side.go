@@ -95,6 +95,7 @@ func (s *Side) at(y float32) int {
 
 // Tapped opens what is below the mouse.
 func (s *Side) Tapped(e *fyne.PointEvent) {
+	focus(s)
 	if i := s.at(e.Position.Y); i >= 0 {
 		s.choose(i)
 	}

@@ -84,8 +84,8 @@ func NewSpend(env Env) *Spend {
 	add(SpendOrders, v.say("section.orders"), v.orders.object, nil)
 	export := NewButton(v.say("export"), theme.DocumentSaveIcon(), v.export)
 	export.Importance = widget.LowImportance
-	head := container.NewBorder(nil, nil, nil, container.NewVBox(export), tabs)
-	v.root = container.NewBorder(container.NewVBox(head, v.banner.Object()), nil, nil, nil, v.body)
+	head := border(nil, nil, nil, container.NewVBox(export), tabs)
+	v.root = border(container.NewVBox(head, v.banner.Object()), nil, nil, nil, v.body)
 	v.Section(SpendOverview)
 	return v
 }
@@ -223,10 +223,8 @@ func showBeside(split *fyne.Container, beside *container.Scroll) {
 func factList(all []ui.Fact) *fyne.Container {
 	box := container.New(factRows{})
 	for _, f := range all {
-		name, value := widget.NewLabel(f.Name), widget.NewLabel(f.Value)
+		name, value := widget.NewLabel(f.Name), NewText(f.Value, fyne.TextStyle{})
 		name.Importance = widget.LowImportance
-		value.Wrapping = fyne.TextWrapWord
-		value.Selectable = true
 		switch f.Gauge {
 		case ui.GaugeWarn:
 			value.Importance = widget.WarningImportance

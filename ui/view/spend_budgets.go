@@ -28,7 +28,7 @@ type spendBudgets struct {
 func newSpendBudgets(v *Spend) *spendBudgets {
 	b := &spendBudgets{v: v, parts: map[string]fyne.CanvasObject{}, first: map[string]*Button{}, list: container.NewVBox()}
 	b.add = NewButton(v.say("budget.add"), theme.ContentAddIcon(), b.addProfile)
-	b.scroll = container.NewVScroll(container.NewBorder(nil, nil, nil, barRoom(), container.NewVBox(Muted(v.say("budget.text")), b.list, container.New(flow{}, b.add))))
+	b.scroll = container.NewVScroll(border(nil, nil, nil, barRoom(), container.NewVBox(Muted(v.say("budget.text")), b.list, container.New(flow{}, b.add))))
 	b.object = b.scroll
 	return b
 }

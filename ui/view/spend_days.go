@@ -43,7 +43,7 @@ func newDayPicker(env Env, anyDay string, picked func(name string, days ui.Days)
 	entry := func(e *Entry, title string) fyne.CanvasObject {
 		e.SetPlaceHolder(word("hint"))
 		e.OnSubmitted = func(string) { d.apply() }
-		return container.NewBorder(nil, nil, widget.NewLabel(title), nil, container.NewGridWrap(fyne.NewSize(120, e.MinSize().Height), e))
+		return border(nil, nil, widget.NewLabel(title), nil, container.NewGridWrap(fyne.NewSize(120, e.MinSize().Height), e))
 	}
 	d.custom = container.New(flow{}, entry(d.first, word("first")), entry(d.last, word("last")), NewButton(word("apply"), nil, d.apply))
 	d.custom.Hide()

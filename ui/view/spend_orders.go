@@ -51,7 +51,7 @@ func newSpendOrders(v *Spend) *spendOrders {
 		}
 	}
 	o.older = NewButton(v.say("orders.more"), nil, func() { v.OnOlder() })
-	o.list = container.NewBorder(nil, container.NewStack(container.New(flow{}, o.older), o.all), nil, nil, o.table.Object())
+	o.list = border(nil, container.NewStack(container.New(flow{}, o.older), o.all), nil, nil, o.table.Object())
 	o.beside = container.NewVScroll(o.detail)
 	o.beside.Hide()
 	o.empty = EmptyState(nil, v.say("orders.none"), v.say("empty.text"))
@@ -135,6 +135,6 @@ func (o *spendOrders) drawDetail() {
 	if b.State.Open() && b.Sandbox != "" {
 		box.Add(container.New(flow{}, NewButton(v.say("order.go"), nil, func() { v.OnGo(b.Sandbox) })))
 	}
-	o.detail.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, barRoom(), box)}
+	o.detail.Objects = []fyne.CanvasObject{border(nil, nil, nil, barRoom(), box)}
 	o.detail.Refresh()
 }

@@ -129,7 +129,7 @@ func newSpendOverview(v *Spend) *spendOverview {
 		bys.Add(button)
 	}
 	o.refresh = NewButton(v.say("prices.refresh"), nil, o.prices1)
-	o.stale = container.NewBorder(nil, nil, nil, container.NewCenter(o.refresh), o.staleText)
+	o.stale = border(nil, nil, nil, container.NewCenter(o.refresh), o.staleText)
 	o.stale.Hide()
 	legend := container.New(flow{})
 	for _, l := range []struct {
@@ -138,18 +138,18 @@ func newSpendOverview(v *Spend) *spendOverview {
 	}{{theme.ColorNamePrimary, "", "really"}, {ColorGood, "", "legend.running"}, {ColorTrack, ColorSleep, "aws"}} {
 		text := widget.NewLabel(v.say(l.text))
 		text.SizeName, text.Importance = theme.SizeNameCaptionText, widget.LowImportance
-		legend.Add(container.NewBorder(nil, nil, container.NewCenter(newSwatch(l.fill, l.edge)), nil, text))
+		legend.Add(border(nil, nil, container.NewCenter(newSwatch(l.fill, l.edge)), nil, text))
 	}
 	sums := tight(o.spent, o.would, o.about, o.unpriced)
 	table := container.New(atLeast{220}, o.table.Object())
-	o.full = container.NewVBox(sums, container.NewBorder(nil, nil, o.chartTitle, nil, legend), o.chart, o.read, bys, table)
+	o.full = container.NewVBox(sums, border(nil, nil, o.chartTitle, nil, legend), o.chart, o.read, bys, table)
 	o.empty = container.NewStack()
 	o.empty.Hide()
 	content := container.NewVBox(
 		container.New(cards{}, o.today.object, o.yesterday.object, o.month.object),
 		o.stale, container.New(flow{}, widget.NewLabel(v.say("ranges")), o.picker.pick, o.picker.told), o.picker.custom, o.picker.wrong, container.NewStack(o.full, o.empty), container.New(layoutTight(), o.zone, o.prices, counted),
 	)
-	o.object = container.NewVScroll(container.NewBorder(nil, nil, nil, barRoom(), content))
+	o.object = container.NewVScroll(border(nil, nil, nil, barRoom(), content))
 	o.breakDown(byDay)
 	return o
 }

@@ -57,7 +57,7 @@ func newSpendQuote(v *Spend) *spendQuote {
 	}
 	form := container.New(cards{}, field(v.say("quote.where"), q.place), field(v.say("quote.template.choose"), q.template))
 	times := container.New(cards{}, field(v.say("quote.hours"), q.hours), field(v.say("quote.minutes"), q.minutes))
-	q.object = container.NewVScroll(container.NewBorder(nil, nil, nil, barRoom(), container.NewVBox(
+	q.object = container.NewVScroll(border(nil, nil, nil, barRoom(), container.NewVBox(
 		Muted(v.say("quote.text")), form, times, q.wrong, container.New(flow{}, q.ask), q.answer)))
 	q.say(Muted(v.say("quote.first")))
 	return q

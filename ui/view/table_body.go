@@ -172,6 +172,7 @@ func (b *tableBody) point(i int) {
 func (b *tableBody) FocusGained() {
 	b.focused = true
 	b.draw()
+	comeIntoView(b.t.object) // and the table looks for the row
 }
 
 // FocusLost is part of that.

@@ -69,6 +69,7 @@ func (h *tableHead) Tapped(e *fyne.PointEvent) {
 // FocusGained shows which title Space is about.
 func (h *tableHead) FocusGained() {
 	h.focused = true
+	comeIntoView(h)
 	if !h.t.columns[h.at].Sort {
 		h.step(1)
 	}

@@ -96,7 +96,7 @@ func NewTokens(env Env) *Tokens {
 	bar := container.New(flow{}, create, use, prompt, v.past)
 	v.body = container.New(under{func() int { return len(v.list()) }, 38}, v.table.Object(), v.detail)
 	v.blank = container.NewStack()
-	v.root = container.NewBorder(container.NewVBox(v.banner.Object(), bar), nil, nil, nil, container.NewStack(v.body, v.blank))
+	v.root = border(container.NewVBox(v.banner.Object(), bar), nil, nil, nil, container.NewStack(v.body, v.blank))
 	v.Show(TokensShown{})
 	return v
 }
@@ -270,7 +270,7 @@ func (v *Tokens) drawDetail(top bool) {
 	}
 	v.drawn = about
 	word := widget.NewRichText(&widget.TextSegment{Text: state, Style: widget.RichTextStyle{ColorName: toneColor(tone), TextStyle: fyne.TextStyle{Bold: true}}})
-	v.box.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.NewCenter(word), Heading(ui.Visible(t.Grant.Name)))}
+	v.box.Objects = []fyne.CanvasObject{border(nil, nil, nil, container.NewCenter(word), Heading(ui.Visible(t.Grant.Name)))}
 	if live(t.Grant, v.shown.At) {
 		text := widget.NewLabel(sum)
 		text.Wrapping = fyne.TextWrapWord

@@ -92,13 +92,13 @@ func (v *Tokens) newTokenForm(old sandbox.Grant, in ui.TokenForm) *tokenForm {
 	f.choice(more, rowBurst, v.say("window.tokens.field.burst"), string(in.Burst), []option{
 		{string(sandbox.BurstStrict), v.say("window.tokens.burst.strict")}, {string(sandbox.BurstBaseline), v.say("window.tokens.burst.baseline")},
 	})
-	f.box.Add(widget.NewAccordion(widget.NewAccordionItem(v.say("window.tokens.more"), more)))
+	f.box.Add(folded(v.say("window.tokens.more"), more, false))
 	f.changed = func() {
 		f.problems(f.wrong(), false)
 		f.tellSum()
 	}
 	f.tellSum()
-	f.root = container.NewBorder(nil, container.NewVBox(widget.NewSeparator(), f.sum), nil, nil, scrolled(f.box, 140))
+	f.root = border(nil, container.NewVBox(widget.NewSeparator(), f.sum), nil, nil, scrolled(f.box, 140))
 	return f
 }
 

@@ -112,9 +112,7 @@ func (v *Tokens) Prompt() {
 func (v *Tokens) prompt(u ui.Use) fyne.CanvasObject {
 	take := NewButton(v.env.Texts.Get("window.copy"), theme.ContentCopyIcon(), func() { v.env.Copy(u.Copy) })
 	take.Importance = widget.HighImportance
-	text := widget.NewLabel(u.Copy)
-	text.Wrapping = fyne.TextWrapWord
-	text.Selectable = true
+	text := NewText(u.Copy, fyne.TextStyle{})
 	return container.NewVBox(container.New(flow{}, take), text)
 }
 
