@@ -36,7 +36,7 @@ func TestEventEntry(t *testing.T) {
 			{sandbox.EventResumed, "microvm-1", "", nil, in(tx, "Sandbox web woke up", "El sandbox web despertó")},
 			{sandbox.EventEnded, "microvm-1", "", data{"reason": "expired", "settled_micro": float64(4321)}, in(tx, "Sandbox web ended: its time was up; it cost $0.004321", "El sandbox web terminó: se acabó su tiempo; costó 0,004321 US$")},
 			{sandbox.EventEnded, "microvm-1", "", data{"reason": "mystery", "would_micro": 10}, in(tx, "Sandbox web ended: the cloud does not say why; free here, $0.00001 in AWS", "El sandbox web terminó: la nube no dice por qué; gratis aquí, 0,00001 US$ en AWS")},
-			{sandbox.EventEnded, "microvm-1", "", data{"reason": "asked"}, in(tx, "Sandbox web ended: somebody ended it", "El sandbox web terminó: alguien lo terminó")},
+			{sandbox.EventEnded, "microvm-1", "", data{"reason": "asked"}, in(tx, "Sandbox web ended: it was ended on request", "El sandbox web terminó: se terminó a petición")},
 			{sandbox.EventNotice, "microvm-1", "", data{"text": "evil\x1b[2J\nline"}, in(tx, "Notice about sandbox web; its host says: “evil[2J line”", "Aviso sobre el sandbox web; dice su host: «evil[2J line»")},
 			{sandbox.EventOrphan, "microvm-8", "", data{"name": "work"}, in(tx, "Sandbox 8 in profile work is of our image", "El sandbox 8 del perfil work es de nuestra imagen")},
 			{sandbox.EventThreshold, "grant:g1", "g1", data{"level": "grant", "name": "g1", "percent": 80, "spent_micro": 500_000, "held_micro": 300_000, "limit_micro": 1_000_000}, in(tx, "Budget “Token bot” has reached 80 %: $0.80 of $1.00", "El presupuesto «Token bot» llegó al 80 %: 0,80 US$ de 1,00 US$")},

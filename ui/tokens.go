@@ -47,6 +47,9 @@ func expiring(g sandbox.Grant, now time.Time) bool {
 // otherwise.
 func TokenExpires(tx assets.Texts, g sandbox.Grant, now time.Time) (text string, until time.Time) {
 	switch {
+	case !g.RevokedAt.IsZero() && !(expired(g, now) && g.ExpiresAt.Before(g.RevokedAt)):
+		past, until := Age(tx, g.RevokedAt, now)
+		return tx.Get("window.tokens.expires.past", "span", past), until
 	case g.ExpiresAt.IsZero():
 		return tx.Get("window.tokens.expires.never"), time.Time{}
 	case expired(g, now):

@@ -54,6 +54,11 @@ func TestTokenExpires(t *testing.T) {
 		if got, _ := ui.TokenExpires(tx, granted(), noon.Add(31*24*time.Hour)); got != in(tx, "1 day ago", "hace 1 día") {
 			t.Errorf("%q", got)
 		}
+		revoked := granted()
+		revoked.RevokedAt = noon.Add(-24 * time.Hour)
+		if got, _ := ui.TokenExpires(tx, revoked, noon); got != in(tx, "1 day ago", "hace 1 día") {
+			t.Errorf("a revoked one ended %q", got)
+		}
 		if got, _ := ui.TokenExpires(tx, sandbox.Grant{}, noon); got != in(tx, "never", "nunca") {
 			t.Errorf("%q", got)
 		}
@@ -110,7 +115,7 @@ func TestTokenSentence(t *testing.T) {
 			{
 				"without limits",
 				"claude can make and use sandboxes. It may spend without a limit. It has one sandbox at a time. They are made of base, gpu alone. They run on this computer alone, where they cost nothing. It ends 2026-12-29 12:00, in 30 days.",
-				"claude puede crear y usar sandboxes. Puede gastar sin límite. Tiene un sandbox a la vez. Sólo se crean a partir de base, gpu. Sólo se ejecutan en este ordenador, donde no cuestan nada. Termina 2026-12-29 12:00, en 30 días.",
+				"claude puede crear y usar sandboxes. Puede gastar sin límite. Tiene un sandbox a la vez. Sólo se crean a partir de base, gpu. Sólo se ejecutan en este equipo, donde no cuestan nada. Termina 2026-12-29 12:00, en 30 días.",
 				func(g *sandbox.Grant) {
 					g.Scopes, g.Limit, g.MaxHours, g.MaxConcurrent = []sandbox.Scope{sandbox.ScopeRent}, nil, 0, 1
 					g.Templates, g.Profile = []string{"base", "gpu"}, sandbox.ProfileLocal
