@@ -78,6 +78,8 @@ func seenIn(o fyne.CanvasObject) string {
 			all = append(all, o.Text)
 		case *widget.Label:
 			all = append(all, o.Text)
+		case *Text:
+			all = append(all, o.Text)
 		case *Button:
 			all = append(all, o.Text)
 		case *Select:

@@ -125,6 +125,8 @@ func (h hand) texts() string {
 		switch o := o.(type) {
 		case *widget.Label:
 			all = append(all, o.Text)
+		case *view.Text:
+			all = append(all, o.Text)
 		case *view.Button:
 			all = append(all, "["+o.Text+"]")
 		case *view.Check:

@@ -179,6 +179,8 @@ func (p person) sees(text string) bool {
 			found = strings.Contains(o.Text, text)
 		case *widget.Label:
 			found = strings.Contains(o.Text, text)
+		case *view.Text:
+			found = strings.Contains(o.Text, text)
 		}
 		return found
 	})

@@ -218,6 +218,8 @@ func seen(o fyne.CanvasObject) string {
 			all = append(all, o.Text)
 		case *widget.Label:
 			all = append(all, o.Text)
+		case *view.Text:
+			all = append(all, o.Text)
 		case *view.Button:
 			all = append(all, o.Text)
 		case *view.Select:
