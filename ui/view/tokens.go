@@ -217,6 +217,9 @@ func (v *Tokens) Show(s TokensShown) {
 
 // money is the cell with what is left.
 func (v *Tokens) money(t control.Token, quiet fyne.ThemeColorName) Cell {
+	if !t.Grant.RevokedAt.IsZero() { // nothing is left of what can't be spent
+		return Cell{Text: "–", Color: quiet}
+	}
 	_, gone, tone, capped := ui.TokenLeft(v.env.Texts, t.Budget)
 	text := ui.TokenLeftShort(v.env.Texts, t.Budget)
 	if !capped || quiet != "" {
@@ -240,8 +243,12 @@ func (v *Tokens) drawBlank(none bool) {
 	v.blank.Objects = nil
 	v.body.Show()
 	if show {
+		title, text := v.say("window.tokens.empty.title"), v.say("window.tokens.empty.text")
+		if len(v.shown.Tokens) > 0 {
+			title, text = v.say("window.tokens.over.title"), v.say("window.tokens.over.text")
+		}
 		v.body.Hide()
-		v.blank.Objects = []fyne.CanvasObject{EmptyState(theme.LoginIcon(), v.say("window.tokens.empty.title"), v.say("window.tokens.empty.text"),
+		v.blank.Objects = []fyne.CanvasObject{EmptyState(theme.LoginIcon(), title, text,
 			Action{Label: v.say("window.tokens.create"), Do: v.Create, Primary: true})}
 	}
 	v.blank.Refresh()
@@ -296,6 +303,11 @@ func (v *Tokens) facts(t control.Token) (out [][2]string) {
 	}
 	add("may", ui.ScopeList(tx, g.Scopes))
 	money, _, _, _ := ui.TokenLeft(tx, t.Budget)
+	over := g.ExpiresAt
+	if !g.RevokedAt.IsZero() {
+		money = tx.Get("window.tokens.spent.only", "amount", ui.Money(tx, t.Budget.Spent))
+		over = g.RevokedAt
+	}
 	add("money", money)
 	if t.Budget.Held > 0 {
 		add("held", ui.Money(tx, t.Budget.Held))
@@ -303,9 +315,9 @@ func (v *Tokens) facts(t control.Token) (out [][2]string) {
 	add("running", ui.TokenRunning(tx, t.Running, g.MaxConcurrent))
 	add("templates", ui.Visible(strings.Join(g.Templates, ", ")))
 	add("profile", ui.Visible(g.Profile))
-	if !g.ExpiresAt.IsZero() {
+	if !over.IsZero() {
 		ends, _ := ui.TokenExpires(tx, g, now)
-		add("ends", ui.Moment(tx, g.ExpiresAt, now)+" ("+ends+")")
+		add("ends", ui.Moment(tx, over, now)+" ("+ends+")")
 	}
 	add("made", ui.Moment(tx, g.CreatedAt, now))
 	for _, c := range t.Credentials {

@@ -177,7 +177,7 @@ func (p *guide) try() {
 // trial is what try does, and tells of each stage.
 func (p *guide) trial(ctx context.Context, tell func(ui.Trial) error) error {
 	begun := p.c.env.Now()
-	b, err := p.c.client.Create(ctx, sandbox.Spec{Profile: sandbox.Profile{Name: sandbox.ProfileLocal}, Timeout: trialLife})
+	b, err := p.c.client.Create(ctx, sandbox.Spec{Name: p.c.env.Texts.Get("window.guide.trial.name"), Profile: sandbox.Profile{Name: sandbox.ProfileLocal}, Timeout: trialLife})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,10 @@ func (s *shelf) Create(_ context.Context, spec sandbox.Spec) (sandbox.Sandbox, e
 	if s.noRoom != nil {
 		return sandbox.Sandbox{}, s.noRoom
 	}
-	return sandbox.Sandbox{ID: "m-trial", Profile: spec.Profile.Name, State: sandbox.Running}, nil
+	if spec.Name == "" {
+		return sandbox.Sandbox{}, &sandbox.Error{Code: sandbox.Invalid, Msg: "the trial has no name"}
+	}
+	return sandbox.Sandbox{ID: "m-trial", Name: spec.Name, Profile: spec.Profile.Name, State: sandbox.Running}, nil
 }
 
 func (s *shelf) Exec(_ context.Context, e sandbox.Exec, _ uint64, emit func(sandbox.Output) error) (sandbox.Exit, error) {
