@@ -141,7 +141,17 @@ func TestShellKeys(t *testing.T) {
 		if s.shell.at != want {
 			t.Errorf("Ctrl+%d opens %q, want %q", i+1, s.shell.at, want)
 		}
+		if focus := fmt.Sprintf("%T", s.shell.win.Canvas().Focused()); focus != "*view.Side" {
+			t.Errorf("after Ctrl+%d the focus is on %s", i+1, focus)
+		}
+		walk(s.shell.win.Content(), func(o fyne.CanvasObject) bool {
+			if _, ok := o.(fyne.Focusable); ok && !strings.HasPrefix(fmt.Sprintf("%T", o), "*view.") {
+				t.Errorf("on %q a %T takes the focus, and keeps the keys", want, o)
+			}
+			return false
+		})
 	}
+	s.shell.win.Canvas().Unfocus()
 	s.key(fyne.KeyF6, 0)
 	if focus := fmt.Sprintf("%T", s.shell.win.Canvas().Focused()); focus != "*view.Side" {
 		t.Errorf("after F6 the focus is on %s", focus)
