@@ -122,6 +122,7 @@ var stands = map[string]string{
 	"app/cmd/arenero/cloud.go":        "the default of a flag that says which",
 	"app/internal/account/account.go": "where services sign that are of no region",
 	"app/internal/account/quota.go":   "what AWS publishes of quotas, by region",
+	"app/internal/e2e/scene/cast.go":  "a stage for tests and pictures",
 	"app/internal/price/fetch.go":     "where the services are that tell prices and bills of all regions",
 	"app/internal/price/sheet.go":     "an example in an error",
 	"app/money_balance.go":            "whose prices stand in where nothing says where a sandbox would be",
