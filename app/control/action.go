@@ -30,6 +30,17 @@ func on[In, Out any](do func(context.Context, In) (Out, error)) actionCall {
 	}
 }
 
+// each makes a call of a method that takes a word and emits items.
+func each[Item any](do func(ctx context.Context, word string, emit func(Item) error) error) actionCall {
+	return func(ctx context.Context, data []byte, emit func(any) error) (any, error) {
+		var word string
+		if err := json.Unmarshal(data, &word); err != nil {
+			return nil, missing("word")
+		}
+		return nil, do(ctx, word, func(i Item) error { return emit(i) })
+	}
+}
+
 // action serves the accountant and the desk.
 func (s *server) action(ctx context.Context, q *request, _ *http.Request, out *stream) (*answer, error) {
 	if q.Action == nil {

@@ -1,9 +1,6 @@
 package control
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 // The actions of a desk, by the name they have between client and engine.
 const (
@@ -33,17 +30,6 @@ func deskCalls(e Desk) map[string]actionCall {
 		deskProfiles: on(e.OwnProfiles), deskPutProfile: on(e.PutProfile), deskDropProfile: on(e.DropProfile), deskImportable: on(e.Importable),
 		deskDiagnose: each(e.Diagnose), deskBundle: on(e.SaveBundle), deskLogs: on(e.Logs),
 		deskCallsOf: each(e.FollowCalls), deskPorts: on(e.Ports),
-	}
-}
-
-// each makes a call of a method that takes a word and emits items.
-func each[Item any](do func(ctx context.Context, word string, emit func(Item) error) error) actionCall {
-	return func(ctx context.Context, data []byte, emit func(any) error) (any, error) {
-		var word string
-		if err := json.Unmarshal(data, &word); err != nil {
-			return nil, missing("word")
-		}
-		return nil, do(ctx, word, func(i Item) error { return emit(i) })
 	}
 }
 

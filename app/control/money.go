@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -193,13 +192,7 @@ func moneyCalls(e Accountant) map[string]actionCall {
 		moneyFollow: func(ctx context.Context, _ []byte, emit func(any) error) (any, error) {
 			return nil, e.FollowEvents(ctx, func(ev sandbox.Event) error { return emit(ev) })
 		},
-		moneyExport: func(ctx context.Context, data []byte, emit func(any) error) (any, error) {
-			var format string
-			if err := json.Unmarshal(data, &format); err != nil {
-				return nil, missing("format")
-			}
-			return nil, e.ExportLedger(ctx, format, func(part []byte) error { return emit(part) })
-		},
+		moneyExport: each(e.ExportLedger),
 	}
 }
 
