@@ -137,6 +137,9 @@ func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 	a.books = openBooks(ctx, dirs, a.cfg.Clock, a.cfg.Log.With("part", "ledger"))
 	store := a.books.store()
 	a.connections = connections{settings.Open(dirs.Config)}
+	if err := a.connections.file.Recover(); err != nil {
+		a.cfg.Log.Warn("what a write of the settings left can't be removed", "err", err)
+	}
 	a.accounts = newAccounts(dirs, a.connections.file, a.cfg.Program, a.cfg.Log.With("part", "profiles"))
 	ctx, cancel := context.WithTimeout(context.Background(), sweepWithin)
 	defer cancel()

@@ -28,6 +28,7 @@ type Settings struct {
 	Notices        Notices      // which a desktop shows
 	GuideDone      bool         // the first steps were shown to their end, or left
 	Window         string       // how large the windows were last: "960x640"
+	HTTP           HTTP         // whether the tools are served over HTTP too
 	Paused         bool         // requests for new sandboxes are refused
 	DefaultProfile string       // of new connections; "" is "local"
 	Keychain       string       // where secrets are: "vault"; "" is the keychain of the system
@@ -135,6 +136,9 @@ func (f *File) Change(ctx context.Context, edit func(*Settings) error) error {
 	if bytes.Equal(before, after) {
 		return nil
 	}
+	// A write that was killed may have left its file, and nobody else writes now.
+	// One that can't be removed is in nobody's way.
+	_ = f.sweep()
 	return atomicfile.WriteSync(f.path, after, 0o600)
 }
 
@@ -152,6 +156,11 @@ func (f *File) Recover() error {
 		return err
 	}
 	defer lock.Close()
+	return f.sweep()
+}
+
+// sweep removes what writes that were killed left, for whoever has the lock.
+func (f *File) sweep() error {
 	file, err := atomicfile.Target(f.path)
 	if err != nil {
 		return nil // whoever writes it says so
@@ -184,9 +193,9 @@ func (s *Settings) decode(text []byte) error {
 		return err
 	}
 	var profiles, connections, former []json.RawMessage
-	var notices json.RawMessage
+	var notices, web json.RawMessage
 	s.rest, err = take(all, map[string]any{
-		"language": &s.Language, "theme": &s.Theme, "notices": &notices, "guide_done": &s.GuideDone, "window": &s.Window, "paused": &s.Paused, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
+		"language": &s.Language, "theme": &s.Theme, "notices": &notices, "guide_done": &s.GuideDone, "window": &s.Window, "http": &web, "paused": &s.Paused, "default_profile": &s.DefaultProfile, "keychain": &s.Keychain, "profiles": &profiles, "connections": &connections,
 		"former_connections": &former,
 	})
 	if err != nil {
@@ -194,6 +203,9 @@ func (s *Settings) decode(text []byte) error {
 	}
 	if err := s.Notices.decode(notices); err != nil {
 		return fmt.Errorf("notices: %w", err)
+	}
+	if err := s.HTTP.decode(web); err != nil {
+		return fmt.Errorf("http: %w", err)
 	}
 	for _, raw := range profiles {
 		var p Profile
@@ -256,12 +268,17 @@ func (s *Settings) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	web, err := s.HTTP.encode()
+	if err != nil {
+		return nil, err
+	}
 	compact, err := object([]entry{
 		{"language", s.Language, s.Language == ""},
 		{"theme", s.Theme, s.Theme == ""},
 		{"notices", notices, string(notices) == "{}"},
 		{"guide_done", s.GuideDone, !s.GuideDone},
 		{"window", s.Window, s.Window == ""},
+		{"http", web, string(web) == "{}"},
 		{"paused", s.Paused, !s.Paused},
 		{"default_profile", s.DefaultProfile, s.DefaultProfile == ""},
 		{"keychain", s.Keychain, s.Keychain == ""},

@@ -177,12 +177,21 @@ func TestRecover(t *testing.T) {
 	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := f.Change(t.Context(), func(*settings.Settings) error { return f.Recover() })
+	err := f.Change(t.Context(), func(*settings.Settings) error {
+		err := f.Recover()
+		if _, gone := os.Stat(left); gone != nil {
+			t.Errorf("while another writes: %v", gone)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(left); err != nil {
-		t.Errorf("while another writes: %v", err)
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("the next write left it: %v", err)
+	}
+	if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := f.Recover(); err != nil {
 		t.Fatal(err)
