@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // hidden takes the place of what is not told.
@@ -117,7 +118,7 @@ func newRedactor(env []string) *redactor {
 	r := &redactor{}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
-		if secretName.MatchString(name) && len(value) >= minSecret && !strings.HasPrefix(value, "/") {
+		if secretName().MatchString(name) && len(value) >= minSecret && !strings.HasPrefix(value, "/") {
 			r.values = append(r.values, value)
 		}
 	}
@@ -167,7 +168,9 @@ func (r *redactor) json(doc []byte) []byte {
 
 // secretKey are names in documents whose values are not told. Unlike those of
 // variables they may be parts of harmless words, such as "keychain".
-var secretKey = regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial|(?:user|device|mfa|otp|verification)_?code)`)
+var secretKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial|(?:user|device|mfa|otp|verification)_?code)`)
+})
 
 // shown are names that only look so.
 var shown = []string{"secrets", "web_identity_token_file"}
@@ -180,7 +183,7 @@ func (r *redactor) value(v any) any {
 			switch {
 			case key == "credential_process": // its arguments may hold anything
 				out[key] = hidden
-			case secretKey.MatchString(key) && !slices.Contains(shown, key):
+			case secretKey().MatchString(key) && !slices.Contains(shown, key):
 				out[key] = hidden
 			default:
 				out[r.text(key)] = r.value(of)

@@ -4,14 +4,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A giving is what a host gives of its own environment to the servers that it
 // starts. What the entry itself says comes on top.
 type giving struct {
-	all  bool           // all of it
-	only []string       // these
-	but  *regexp.Regexp // not those whose names match
+	all  bool                  // all of it
+	only []string              // these
+	but  func() *regexp.Regexp // not those whose names match
 }
 
 // What the official libraries for hosts give, which most hosts are made with.
@@ -24,7 +25,7 @@ var (
 )
 
 // secretName are the names that Gemini CLI keeps to itself.
-var secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|KEY|AUTH|CREDENTIAL`)
+var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|KEY|AUTH|CREDENTIAL`) })
 
 // givings are the hosts that give something else.
 var givings = map[string]giving{
@@ -70,7 +71,7 @@ func (h *Hosts) environment(host string, env []string) []string {
 		case g.all:
 			return false
 		case g.but != nil:
-			return g.but.MatchString(name)
+			return g.but().MatchString(name)
 		}
 		return !slices.Contains(g.only, name)
 	})

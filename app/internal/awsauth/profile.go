@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Kind is where the credentials of a profile come from.
@@ -104,11 +105,11 @@ func (p Profile) Validate() error {
 	return nil
 }
 
-var regionForm = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]+){0,15}$`)
+var regionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9](-?[a-z0-9]+){0,15}$`) })
 
 // isRegion reports whether text may be the name of a region. It becomes a part of
 // the names of hosts that get signed requests.
-func isRegion(text string) bool { return len(text) <= 63 && regionForm.MatchString(text) }
+func isRegion(text string) bool { return len(text) <= 63 && regionForm().MatchString(text) }
 
 func noRegion(text string) string {
 	return fmt.Sprintf("%q is no region", text)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,7 +17,7 @@ import (
 
 const kindImage = "MicroVMImage"
 
-var s3URI = regexp.MustCompile(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+$`)
+var s3URI = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+$`) })
 
 // chipsets are the generations that every version is built for.
 var chipsets = []string{"3", "4"}

@@ -38,7 +38,7 @@ func (s *Server) checkConfig(c versionConfig) (versionConfig, error) {
 	if err := checkRole("buildRoleArn", *c.BuildRoleArn); err != nil {
 		return c, err
 	}
-	if !s3URI.MatchString(*c.CodeArtifact.URI) {
+	if !s3URI().MatchString(*c.CodeArtifact.URI) {
 		return c, invalid("codeArtifact.uri must be a valid S3 URI of the form s3://bucket/key")
 	}
 	if err := s.checkConnectors("egress", c.EgressNetworkConnectors); err != nil {

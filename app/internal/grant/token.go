@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -93,13 +94,13 @@ func Unknown() error {
 	}
 }
 
-var pattern = regexp.MustCompile(Pattern)
+var pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(Pattern) })
 
 // FindTokens returns where in a text tokens are, as pairs of begin and end.
 // Words that only look like one are left out.
 func FindTokens(text []byte) [][]int {
 	var found [][]int
-	for _, at := range pattern.FindAllIndex(text, -1) {
+	for _, at := range pattern().FindAllIndex(text, -1) {
 		if _, err := ParseToken(string(text[at[0]:at[1]])); err == nil {
 			found = append(found, at)
 		}

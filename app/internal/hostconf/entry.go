@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/arenero/arenero/app/internal/hostconf/edit"
 )
@@ -179,7 +180,9 @@ func (c *Conf) checkValues(h Host, spec Spec) error {
 
 // secretName finds names that stand for what gives access, in whatever way
 // their words are put together.
-var secretName = regexp.MustCompile(`token|secret|passw|passphrase|pwd|credential|signature|apikey|accesskey|authkey|privatekey|jwt|bearer|^(?:auth|authorization|key|code|sig|pass|session|sessionid|sid)$`)
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`token|secret|passw|passphrase|pwd|credential|signature|apikey|accesskey|authkey|privatekey|jwt|bearer|^(?:auth|authorization|key|code|sig|pass|session|sessionid|sid)$`)
+})
 
 // secretIn is the name of what looks like a secret behind the path of an
 // address, "" if nothing does.
@@ -190,7 +193,7 @@ func secretIn(u *url.URL) string {
 			if plain, err := url.QueryUnescape(name); err == nil {
 				name = plain
 			}
-			if secretName.MatchString(strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))) {
+			if secretName().MatchString(strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))) {
 				return name
 			}
 		}

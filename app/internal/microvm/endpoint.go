@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
@@ -27,7 +28,7 @@ var partitions = []partition{
 	{[]string{""}, "amazonaws.com", "api.aws"}, // aws and aws-us-gov
 }
 
-var regionForm = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
+var regionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`) })
 
 // endpoint applies the endpoint rules. The region comes back too: the old
 // names fips-REGION and REGION-fips mean a region and FIPS.
@@ -44,7 +45,7 @@ func (o *Options) endpoint() (*url.URL, string, error) {
 	switch {
 	case region == "":
 		return nil, "", &aws.MissingRegionError{}
-	case !regionForm.MatchString(region): // it becomes a part of the host name
+	case !regionForm().MatchString(region): // it becomes a part of the host name
 		return nil, "", errors.New("invalid configuration: the region is not a host label")
 	case o.BaseEndpoint != nil && fips:
 		return nil, "", errors.New("invalid configuration: FIPS and custom endpoint are not supported together")

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
@@ -312,11 +313,13 @@ func (p parser) storage(m map[string]json.RawMessage, path string) (int64, error
 func perSecond(n, seconds int64) int64 { return (n + seconds - 1) / seconds }
 
 // number is what AWS writes amounts as.
-var number = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,40})?([eE][-+]?[0-9]{1,2})?$`)
+var number = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,40})?([eE][-+]?[0-9]{1,2})?$`)
+})
 
 // rational reads a decimal number exactly.
 func rational(s string) (*big.Rat, error) {
-	if number.MatchString(s) {
+	if number().MatchString(s) {
 		if q, ok := new(big.Rat).SetString(s); ok {
 			return q, nil
 		}
