@@ -81,11 +81,28 @@ func (t Texts) Get(key string, args ...string) string {
 	if len(args) == 0 {
 		return text
 	}
-	pairs := slices.Clone(args) // args may be a slice of the caller's
-	for i := 0; i+1 < len(pairs); i += 2 {
-		pairs[i] = "{" + pairs[i] + "}"
+	// One way through, so that braces in a value are no names. This is called for
+	// all that is seen of each update, which is why it makes nothing but the text.
+	var out strings.Builder
+	for {
+		before, rest, open := strings.Cut(text, "{")
+		out.WriteString(before)
+		if !open {
+			return out.String()
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		i := 0
+		for i+1 < len(args) && args[i] != name {
+			i += 2
+		}
+		if !closed || i+1 >= len(args) {
+			out.WriteByte('{')
+			text = rest
+			continue
+		}
+		out.WriteString(args[i+1])
+		text = after
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // Has reports whether there is a text for key.

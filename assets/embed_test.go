@@ -66,6 +66,10 @@ func TestGet(t *testing.T) {
 	if got, want := tx.Get("k", "a", "1", "b", "{c}"), "1 and {c} and {c}"; got != want {
 		t.Errorf("Get() = %q, want %q", got, want)
 	}
+	tx = Texts{byKey: map[string]string{"k": "{\"x\": [{a}, {none}, {a"}}
+	if got, want := tx.Get("k", "a", "1", "b"), "{\"x\": [1, {none}, {a"; got != want {
+		t.Errorf("Get() = %q, want %q", got, want)
+	}
 	args := []string{"a", "1"}
 	tx.Get("k", args...)
 	if args[0] != "a" {

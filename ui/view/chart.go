@@ -2,6 +2,7 @@ package view
 
 import (
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -52,6 +53,9 @@ func (c *Chart) Draw(bars []ui.Bar) {
 	var was ui.Bucket
 	if c.picked >= 0 {
 		was = c.bars[c.picked].Bucket
+	}
+	if c.scale.Top > 0 && slices.Equal(c.bars, bars) {
+		return // it is drawn
 	}
 	c.bars = bars
 	var most sandbox.Micro
@@ -160,9 +164,15 @@ func (c *Chart) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
+// A chartRenderer uses its objects again: the toolkit keeps those that are let go
+// of for a while, and a chart may be drawn many times in it.
 type chartRenderer struct {
 	c       *Chart
-	objects []fyne.CanvasObject
+	rects   []*canvas.Rectangle
+	texts   []*canvas.Text
+	objects []fyne.CanvasObject // those that are seen now
+
+	usedRects, usedTexts int
 }
 
 func (r *chartRenderer) Destroy()                     {}
@@ -180,9 +190,14 @@ func (r *chartRenderer) color(name fyne.ThemeColorName) color.Color {
 }
 
 func (r *chartRenderer) rect(fill, stroke color.Color, x, y, w, h float32) *canvas.Rectangle {
-	o := canvas.NewRectangle(fill)
+	if r.usedRects == len(r.rects) {
+		r.rects = append(r.rects, canvas.NewRectangle(fill))
+	}
+	o := r.rects[r.usedRects]
+	r.usedRects++
+	o.FillColor, o.StrokeColor, o.StrokeWidth, o.CornerRadius = fill, stroke, 0, 0
 	if stroke != nil {
-		o.StrokeColor, o.StrokeWidth = stroke, 1
+		o.StrokeWidth = 1
 	}
 	o.Move(fyne.NewPos(x, y))
 	o.Resize(fyne.NewSize(w, h))
@@ -191,7 +206,12 @@ func (r *chartRenderer) rect(fill, stroke color.Color, x, y, w, h float32) *canv
 }
 
 func (r *chartRenderer) text(s string, x, y float32, align fyne.TextAlign) {
-	o := canvas.NewText(s, r.color(ColorMuted))
+	if r.usedTexts == len(r.texts) {
+		r.texts = append(r.texts, canvas.NewText("", nil))
+	}
+	o := r.texts[r.usedTexts]
+	r.usedTexts++
+	o.Text, o.Color = s, r.color(ColorMuted)
 	o.TextSize = theme.CaptionTextSize()
 	size := o.MinSize()
 	switch align {
@@ -208,7 +228,7 @@ func (r *chartRenderer) text(s string, x, y float32, align fyne.TextAlign) {
 // draw makes all that is seen, for the size and the colors of now.
 func (r *chartRenderer) draw() {
 	c, size := r.c, r.c.Size()
-	r.objects = nil
+	r.objects, r.usedRects, r.usedTexts = nil, 0, 0
 	if size.Width < 1 || size.Height < 1 {
 		return
 	}
