@@ -71,6 +71,7 @@ const (
 	Terminal    Verb = "terminal"
 	Copy        Verb = "copy"
 	Extend      Verb = "extend"
+	EndAt       Verb = "end-at" // at a time that the user is asked for
 	Kill        Verb = "kill"
 	SuspendAll  Verb = "suspend-all"
 	KillAll     Verb = "kill-all"

@@ -80,6 +80,9 @@ func (s Sandboxes) Actions(tx assets.Texts, b sandbox.Sandbox) []SandboxAction {
 	if by := LaterEnd(b).Sub(b.EndsAt); by >= time.Minute { // where it can't be, there is nothing to say of it
 		add(Extend, tx.Get("tray.extend", "span", Span(tx, by)), ours)
 	}
+	if b.State.Alive() && !b.Orphan && !b.EndsAt.IsZero() { // of others' it is not known, and what is over has none
+		add(EndAt, tx.Get("sandboxes.end"), ours)
+	}
 	copied := ""
 	if b.ID == "" {
 		copied = tx.Get("sandboxes.why.no-id")

@@ -177,12 +177,12 @@ func TestSandboxActions(t *testing.T) {
 		lost  bool
 		want  string
 	}{
-		{"awake", awake(), "", false, "suspend terminal copy kill"},
-		{"its end was brought forward", awake(func(b *sandbox.Sandbox) { b.Extendable = b.EndsAt.Add(time.Hour) }), "", false, "suspend terminal extend copy kill"},
-		{"asleep", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Suspended }), "", false, "resume terminal copy kill"},
-		{"falling asleep", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Suspending }), "", false, "terminal copy kill"},
+		{"awake", awake(), "", false, "suspend terminal end-at copy kill"},
+		{"its end was brought forward", awake(func(b *sandbox.Sandbox) { b.Extendable = b.EndsAt.Add(time.Hour) }), "", false, "suspend terminal extend end-at copy kill"},
+		{"asleep", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Suspended }), "", false, "resume terminal end-at copy kill"},
+		{"falling asleep", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Suspending }), "", false, "terminal end-at copy kill"},
 		{"being made", awake(func(b *sandbox.Sandbox) { b.ID, b.State = "", sandbox.Creating }), "", false, ""},
-		{"starting", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Pending }), "", false, "terminal copy kill"},
+		{"starting", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Pending }), "", false, "terminal end-at copy kill"},
 		{"of others", awake(func(b *sandbox.Sandbox) { b.Orphan = true }), "", false, "copy kill"},
 		{"ended", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Terminated }), "", false, "copy"},
 		{"ending", awake(func(b *sandbox.Sandbox) { b.State = sandbox.Terminating }), "", false, "copy"},

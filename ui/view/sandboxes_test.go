@@ -330,6 +330,8 @@ func TestSandboxTextsAreSaid(t *testing.T) {
 							said[prefix+key] = true
 						case by == "say" && name == "sandboxes_files.go":
 							said["sandboxes.files."+key] = true
+						case by == "say" && name == "sandboxes_end.go":
+							said["sandboxes.end."+key] = true
 						case by == "say" && name == "sandboxes_calls.go":
 							said["sandboxes."+key] = true
 						case by == "say" && name == "sandboxes_lists.go": // of two views

@@ -190,7 +190,29 @@ func (p *sandboxes) do(verb ui.Verb, id string) {
 			_, err := client.ScheduleRemoval(ctx, id, later)
 			return err
 		})
+	case ui.EndAt:
+		p.askEnd(b)
 	}
+}
+
+// askEnd lets the user say when b is to end. What is refused is told in the
+// dialog, where another time can be tried.
+func (p *sandboxes) askEnd(b sandbox.Sandbox) {
+	find := func() sandbox.Sandbox { return p.find(b.ID) } // its end may change meanwhile
+	view.NewEndForm(p.c.env, find, func(at time.Time, done func(problem string)) {
+		fetch(context.Background(), func(ctx context.Context) (sandbox.Sandbox, error) {
+			return p.c.client.ScheduleRemoval(ctx, b.ID, at)
+		}, func(ended sandbox.Sandbox, err error) {
+			if err != nil {
+				done(p.c.env.Explain(err))
+				return
+			}
+			done("")
+			tx, now := p.c.env.Texts, p.c.env.Now()
+			span, _ := ui.Countdown(tx, ended.EndsAt, now)
+			p.c.toast(tx.Get("sandboxes.end.done", "sandbox", ui.Name(b), "time", ui.MinuteStamp(ended.EndsAt, now), "span", span))
+		})
+	})
 }
 
 func (p *sandboxes) suspend(ctx context.Context, id string) error {

@@ -303,6 +303,37 @@ func TestSandboxesPageActs(t *testing.T) {
 	}
 }
 
+// The end of a sandbox is set to what the user says, and a refusal is told where
+// another time can be tried.
+func TestSandboxesPageSetsAnEnd(t *testing.T) {
+	for _, language := range []string{assets.English, assets.Spanish} {
+		t.Run(language, func(t *testing.T) {
+			e := newBoxEngine()
+			r, p := boxPage(t, language, e)
+			tx := r.core.env.Texts
+			e.mu.Lock()
+			e.refuse = &sandbox.Error{Code: sandbox.Gone, Msg: "it has ended"}
+			e.mu.Unlock()
+			p.do(ui.EndAt, "microvm-one")
+			h := hand{t, r}
+			h.fill(tx.Get("sandboxes.end.hint"), "20 min")
+			h.press(tx.Get("sandboxes.end.do"))
+			r.until("it is refused", func() bool { return e.did("removal microvm-one") && h.sees(ui.Explain(tx, &sandbox.Error{Code: sandbox.Gone, Msg: "it has ended"})) })
+			e.mu.Lock()
+			e.refuse = nil
+			e.mu.Unlock()
+			h.press(tx.Get("sandboxes.end.do"))
+			r.until("it is said", func() bool { return len(r.toasts) == 1 })
+			if left := time.Until(e.snapshot().Sandboxes[0].EndsAt); left > 20*time.Minute || left < 10*time.Minute {
+				t.Errorf("it ends in %v", left)
+			}
+			if !strings.Contains(r.toasts[0], "20 min") || r.win.Canvas().Overlays().Top() != nil {
+				t.Errorf("said: %q", r.toasts)
+			}
+		})
+	}
+}
+
 func TestSandboxesPageWakesNothing(t *testing.T) {
 	e := newBoxEngine()
 	r, p := boxPage(t, assets.English, e)
