@@ -33,7 +33,7 @@ func (g *gate) Hosts(ctx context.Context, q control.HostQuery) ([]control.Host, 
 			}
 			view := status.View()
 			view.Undo = hosts.removed(ctx, status, view, q.Project)
-			if !q.All && !view.Installed && len(view.Entries) == 0 && view.Undo == nil {
+			if !q.All && !view.Installed && view.Perhaps == "" && len(view.Entries) == 0 && view.Undo == nil {
 				continue
 			}
 			for i := range view.Entries {

@@ -83,7 +83,11 @@ func (x *examination) add(id string, level Level, what, remedy hostconf.Text) {
 // host looks at what is true of all entries of the host.
 func (x *examination) host() {
 	s := x.status
-	if !s.Detected.Installed {
+	switch {
+	case s.Detected.Installed:
+	case s.Detected.Perhaps != "":
+		x.add("installed", Warn, text("verb.doctor.perhaps", "title", s.Host.Title, "path", s.Detected.Perhaps), text("verb.doctor.absent.remedy", "id", s.Host.ID))
+	default:
 		x.add("installed", Warn, text("verb.doctor.absent", "title", s.Host.Title), text("verb.doctor.absent.remedy", "id", s.Host.ID))
 	}
 	if s.Managed != nil {

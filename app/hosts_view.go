@@ -16,7 +16,7 @@ import (
 func (s HostStatus) View() control.Host {
 	h := s.Host
 	out := control.Host{
-		ID: h.ID, Title: h.Title, Installed: s.Detected.Installed, Seen: s.Detected.Path, Running: s.Running != "",
+		ID: h.ID, Title: h.Title, Installed: s.Detected.Installed, Seen: s.Detected.Path, Perhaps: s.Detected.Perhaps, Running: s.Running != "",
 		Scopes: h.Scopes, Certain: string(lower(h.Paths, h.Shape)), Entries: []control.HostEntry{}, Lacks: textIn(s.Lacks),
 	}
 	if s.Managed != nil {

@@ -76,11 +76,11 @@ func Brief(tx assets.Texts, d time.Duration) string {
 	return tx.Get("window.guide.seconds", "n", strconv.FormatInt(int64(tenths/10), 10)+tx.Get("tray.money.point")+strconv.FormatInt(int64(tenths%10), 10))
 }
 
-// GuideHosts are the apps to offer: those that are here and can be connected,
-// or are. The first is the one to begin with.
+// GuideHosts are the apps to offer: those that are here, or perhaps are, and can
+// be connected, or are. The first is the one to begin with.
 func GuideHosts(all []control.Host) []control.Host {
 	out := slices.DeleteFunc(SortHosts(all), func(h control.Host) bool {
-		return !h.Installed || !writable(h) || h.Managed != nil || h.Lacks != nil
+		return !h.Installed && !perhaps(h) || !writable(h) || h.Managed != nil || h.Lacks != nil
 	})
 	slices.SortStableFunc(out, func(a, b control.Host) int { return guideRank(a) - guideRank(b) })
 	return out
@@ -89,6 +89,8 @@ func GuideHosts(all []control.Host) []control.Host {
 // guideRank puts those first that only have to be connected.
 func guideRank(h control.Host) int {
 	switch {
+	case len(h.Entries) == 0 && perhaps(h):
+		return 4
 	case len(h.Entries) == 0 && !h.Running:
 		return 0
 	case len(h.Entries) == 0:

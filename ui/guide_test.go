@@ -63,6 +63,7 @@ func TestGuideHosts(t *testing.T) {
 	got := ui.GuideHosts([]control.Host{
 		named("connected", cursor(control.EntryAsWritten)),
 		named("absent", with(cursor(), func(h *control.Host) { h.Installed = false })),
+		named("perhaps", maybe()),
 		named("managed", with(cursor(), func(h *control.Host) { h.Managed = &control.Text{} })),
 		named("old", with(cursor(), func(h *control.Host) { h.Lacks = &control.Text{} })),
 		named("by hand", with(cursor(), func(h *control.Host) { h.Scopes = nil })),
@@ -74,7 +75,7 @@ func TestGuideHosts(t *testing.T) {
 	for _, h := range got {
 		ids = append(ids, h.ID)
 	}
-	if want := []string{"new", "runs", "connected", "edited"}; !slices.Equal(ids, want) {
+	if want := []string{"new", "runs", "connected", "edited", "perhaps"}; !slices.Equal(ids, want) {
 		t.Errorf("got %v, want %v", ids, want)
 	}
 	if _, ok := ui.HostEntryInUse(cursor(control.EntryGone, control.EntryForeign)); ok || ui.HostConnected(cursor(control.EntryUnread)) {
@@ -114,8 +115,8 @@ func TestArrived(t *testing.T) {
 	}
 	bothOfHosts(t, func(t *testing.T, tx assets.Texts) {
 		for a, want := range map[ui.Arrival][2]string{
-			ui.ArrivalNone:    {in(tx, "Waiting for Zed to start our server…", "Esperando a que Zed inicie nuestro servidor…"), in(tx, "Waiting for your app to start our server…", "Esperando a que tu app inicie nuestro servidor…")},
-			ui.ArrivalStarted: {in(tx, "Zed has started our server. Now ask it.", "Zed ha iniciado nuestro servidor. Ahora pídeselo."), in(tx, "Your app has started our server. Now ask it.", "Tu app ha iniciado nuestro servidor. Ahora pídeselo.")},
+			ui.ArrivalNone:    {in(tx, "Waiting for Zed to start our server…", "Esperando a que Zed arranque nuestro servidor…"), in(tx, "Waiting for your app to start our server…", "Esperando a que tu app inicie nuestro servidor…")},
+			ui.ArrivalStarted: {in(tx, "Zed has started our server. Now ask it.", "Zed ha arrancado nuestro servidor. Ahora pídeselo."), in(tx, "Your app has started our server. Now ask it.", "Tu app ha iniciado nuestro servidor. Ahora pídeselo.")},
 			ui.ArrivalCalled:  {in(tx, "It works: Zed has made its first call.", "Funciona: Zed ha hecho su primera llamada."), in(tx, "It works: your app has made its first call.", "Funciona: tu app ha hecho su primera llamada.")},
 		} {
 			named, tone := ui.ArrivalText(tx, a, "Zed")

@@ -55,6 +55,8 @@ func HostWord(tx assets.Texts, h control.Host) (string, Tone) {
 		return tx.Get("window.hosts.state.lacks"), ToneWarn
 	case !writable(h):
 		return tx.Get("window.hosts.state.by-hand"), ToneMuted
+	case perhaps(h):
+		return tx.Get("window.hosts.state.perhaps"), ToneMuted
 	case !h.Installed:
 		return tx.Get("window.hosts.state.absent"), ToneMuted
 	}
@@ -90,6 +92,9 @@ func entryTone(e control.HostEntry) Tone {
 func worst(h control.Host) control.HostEntry {
 	return slices.MaxFunc(h.Entries, func(a, b control.HostEntry) int { return entryTone(a).rank() - entryTone(b).rank() })
 }
+
+// perhaps reports whether there is of a host what it has files in, and no more.
+func perhaps(h control.Host) bool { return !h.Installed && h.Perhaps != "" }
 
 // writable reports whether a host has a file here that an entry can go to.
 func writable(h control.Host) bool { return len(h.Scopes) > 0 }
@@ -169,7 +174,10 @@ func HostNotes(tx assets.Texts, h control.Host) []Note {
 		well := len(h.Entries) > 0 && entryTone(worst(h)) == ToneGood
 		out = append(out, Note{Text: Visible(tx.Get("window.hosts.running", "title", h.Title)), Alert: !well})
 	}
-	if !h.Installed {
+	switch {
+	case perhaps(h):
+		out = append(out, Note{Text: Visible(tx.Get("window.hosts.perhaps", "title", h.Title, "path", h.Perhaps))})
+	case !h.Installed:
 		out = append(out, Note{Text: Visible(tx.Get("window.hosts.absent", "title", h.Title))})
 	}
 	if h.Certain == "low" {
@@ -221,7 +229,7 @@ func HostActions(tx assets.Texts, h control.Host) []HostAction {
 	case h.Lacks != nil:
 		connect.Why = tx.Get("window.hosts.why.lacks")
 	}
-	connect.Usual = connect.Why == "" && h.Installed && len(h.Entries) == 0
+	connect.Usual = connect.Why == "" && (h.Installed || perhaps(h)) && len(h.Entries) == 0
 	out := []HostAction{connect}
 	if len(h.Entries) > 0 {
 		out[0].Label = tx.Get("window.hosts.act.connect-more")
@@ -272,7 +280,7 @@ func HostEntryActions(tx assets.Texts, h control.Host, e control.HostEntry) []Ho
 	return out
 }
 
-// SortHosts puts what is connected first, what is here next, and the rest last;
+// SortHosts puts what is connected first, what is here next, then what perhaps is, and the rest last;
 // by name within.
 func SortHosts(all []control.Host) []control.Host {
 	group := func(h control.Host) int {
@@ -281,8 +289,10 @@ func SortHosts(all []control.Host) []control.Host {
 			return 0
 		case h.Installed:
 			return 1
+		case perhaps(h):
+			return 2
 		}
-		return 2
+		return 3
 	}
 	return slices.SortedStableFunc(slices.Values(all), func(a, b control.Host) int {
 		return cmp.Or(group(a)-group(b), strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))

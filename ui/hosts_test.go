@@ -39,6 +39,32 @@ func with(h control.Host, edit func(*control.Host)) control.Host {
 	return h
 }
 
+// maybe is an app of which only its file is here.
+func maybe(states ...string) control.Host {
+	return with(cursor(states...), func(h *control.Host) { h.Installed, h.Perhaps = false, "/h/.cursor/mcp.json" })
+}
+
+func TestAHostThatMayBeHereCanBeConnectedWithAWord(t *testing.T) {
+	bothOfHosts(t, func(t *testing.T, tx assets.Texts) {
+		notes := ui.HostNotes(tx, maybe())
+		want := map[string]string{
+			assets.English: "/h/.cursor/mcp.json is here, but no program of Cursor was found. You can connect it all the same.",
+			assets.Spanish: "Aquí está /h/.cursor/mcp.json, pero no se ha encontrado ningún programa de Cursor. Puedes conectarla de todos modos.",
+		}[tx.Language]
+		if len(notes) != 1 || notes[0].Alert || notes[0].Text != want {
+			t.Errorf("notes are %+v, want %q", notes, want)
+		}
+		if a := ui.HostActions(tx, maybe())[0]; a.Verb != ui.HostConnect || !a.Usual || a.Why != "" {
+			t.Errorf("to connect it is %+v", a)
+		}
+	})
+	absent := with(cursor(), func(h *control.Host) { h.ID, h.Installed = "absent", false })
+	sorted := ui.SortHosts([]control.Host{absent, maybe(), with(cursor(), func(h *control.Host) { h.ID = "here" })})
+	if sorted[0].ID != "here" || sorted[1].ID != "cursor" || sorted[2].ID != "absent" {
+		t.Errorf("sorted as %v", sorted)
+	}
+}
+
 func TestHostWord(t *testing.T) {
 	managed := &control.Text{Key: "hosts.managed.claude-3p", Args: []string{"title", "Cursor", "path", "/etc/x"}}
 	tests := []struct {
@@ -49,6 +75,7 @@ func TestHostWord(t *testing.T) {
 		offered []ui.HostVerb // by the app
 	}{
 		{"not connected", cursor(), "Not connected", "Sin conectar", ui.ToneMuted, []ui.HostVerb{ui.HostConnect, ui.HostPrint}},
+		{"perhaps here", maybe(), "Perhaps here", "Quizá instalada", ui.ToneMuted, []ui.HostVerb{ui.HostConnect, ui.HostPrint}},
 		{"connected", cursor(control.EntryAsWritten), "Connected", "Conectada", ui.ToneGood, []ui.HostVerb{ui.HostConnect, ui.HostCheck, ui.HostPrint}},
 		{"by itself", cursor(control.EntryByHost), "Connected", "Conectada", ui.ToneGood, nil},
 		{"edited", cursor(control.EntryEdited), "Edited by hand", "Editada a mano", ui.ToneWarn, nil},
@@ -96,7 +123,7 @@ func TestHostActions(t *testing.T) {
 			{name: "new", host: cursor(), usual: true},
 			{name: "not here", host: with(cursor(), func(h *control.Host) { h.Installed = false })},
 			{
-				name: "managed", host: with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Managed = why }), en: "Your organisation decides which servers this app starts.", es: "Tu organización decide qué servidores inicia esta app.",
+				name: "managed", host: with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Managed = why }), en: "Your organisation decides which servers this app starts.", es: "Tu organización decide qué servidores arranca esta app.",
 				entry: []ui.HostVerb{ui.HostUpdate, ui.HostRemove, ui.HostBind, ui.HostFolder}, entryLabel: [2]string{"Update…", "Actualizar…"}, blocked: true,
 			},
 			{name: "too old", host: with(cursor(), func(h *control.Host) { h.Lacks = why }), en: "Update the app first, or put the entry in by hand.", es: "Actualiza antes la app, o pon la entrada a mano."},

@@ -73,7 +73,8 @@ type Host struct {
 	ID        string      `json:"id"`
 	Title     string      `json:"title"`
 	Installed bool        `json:"installed"`
-	Seen      string      `json:"seen,omitempty"` // where it was found
+	Perhaps   string      `json:"perhaps,omitempty"` // file or folder of its own that is here, where no program of it was found
+	Seen      string      `json:"seen,omitempty"`    // where it was found
 	Running   bool        `json:"running,omitempty"`
 	Connected bool        `json:"connected"` // an entry of ours is there as we wrote it
 	Scopes    []string    `json:"scopes"`    // the first is the usual one

@@ -37,7 +37,7 @@ func (c *hostsListCommand) Run() error {
 		if err != nil {
 			return s.explain(h.ID, err)
 		}
-		if row := s.row(status); c.All || row.Installed || len(row.Entries) > 0 {
+		if row := s.row(status); c.All || row.Installed || row.Perhaps != "" || len(row.Entries) > 0 {
 			rows = append(rows, row)
 		}
 	}
@@ -56,6 +56,9 @@ func (c *hostsListCommand) Run() error {
 		return err
 	}
 	for _, r := range rows {
+		if r.Perhaps != "" {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", r.Title, s.say("hosts.perhaps.note", "path", r.Perhaps))
+		}
 		for _, note := range r.Notes {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", r.Title, note)
 		}
@@ -68,7 +71,8 @@ type hostRow struct {
 	Host       string     `json:"host"`
 	Title      string     `json:"title"`
 	Installed  bool       `json:"installed"`
-	Seen       string     `json:"seen,omitempty"` // where
+	Seen       string     `json:"seen,omitempty"`    // where
+	Perhaps    string     `json:"perhaps,omitempty"` // what of it is here, where it is not installed
 	Running    bool       `json:"running,omitempty"`
 	Connected  bool       `json:"connected"`
 	Scopes     []string   `json:"scopes"`
@@ -105,7 +109,7 @@ type entryRow struct {
 func (s *hostsSession) row(st app.HostStatus) hostRow {
 	v := st.View()
 	r := hostRow{
-		Host: v.ID, Title: v.Title, Installed: v.Installed, Seen: v.Seen, Running: v.Running, Connected: v.Connected,
+		Host: v.ID, Title: v.Title, Installed: v.Installed, Seen: v.Seen, Perhaps: v.Perhaps, Running: v.Running, Connected: v.Connected,
 		Scopes: v.Scopes, Confidence: confidence{st.Host.Paths, st.Host.Shape}, certain: v.Certain, Entries: []entryRow{}, Managed: s.said(v.Managed),
 	}
 	for _, m := range st.Managers {
@@ -134,8 +138,11 @@ func (s *hostsSession) said(t *control.Text) string {
 // cells are the lines of a host in the table: one for each entry.
 func (s *hostsSession) cells(r hostRow) [][]string {
 	installed := s.say("hosts.no")
-	if r.Installed {
+	switch {
+	case r.Installed:
 		installed = s.say("hosts.yes")
+	case r.Perhaps != "":
+		installed = s.say("hosts.perhaps")
 	}
 	known := s.say("hosts.confidence." + r.certain)
 	var out [][]string

@@ -267,7 +267,7 @@ approval_mode = "auto"
 	// A half table of our name is the user's: it is not completed without a word.
 	c.write(codexTOML, "[mcp_servers.arenero]\nstartup_timeout_sec = 60\n")
 	_, err = c.tryInstall("codex", func(s *hostconf.Spec) { s.Force = false; s.Name = "" })
-	wantCode(t, err, hostconf.NotInstalled)
+	wantCode(t, err, hostconf.NameTaken)
 	c.onPath["codex"] = true
 	_, err = c.tryInstall("codex", func(s *hostconf.Spec) { s.Force = false })
 	wantCode(t, err, hostconf.NameTaken)

@@ -93,28 +93,35 @@ func (c *Conf) Ready(ctx context.Context, h Host, spec Spec) error {
 	if _, _, err := c.entry(h, spec); err != nil {
 		return err
 	}
-	return c.guard(ctx, h, spec.Force)
+	_, err = c.guard(ctx, h, spec.Force)
+	return err
 }
 
-// guard refuses to write where that would do harm, or no good.
-func (c *Conf) guard(ctx context.Context, h Host, force bool) error {
+// guard refuses to write where that would do harm, or no good. What it lets pass
+// may be worth a warning.
+func (c *Conf) guard(ctx context.Context, h Host, force bool) ([]Text, error) {
 	if !h.On(c.sys.OS) {
-		return &Error{Code: NotSupported, Text: text("hosts.err.no-file", "title", h.Title)}
+		return nil, &Error{Code: NotSupported, Text: text("hosts.err.no-file", "title", h.Title)}
 	}
 	if m := c.sys.management(h); m != nil {
-		return &Error{Code: Managed, Text: m.Text, Path: m.Path}
+		return nil, &Error{Code: Managed, Text: m.Text, Path: m.Path}
 	}
 	running, err := c.sys.running(ctx, h)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !force && !c.sys.detect(h, running).Installed {
-		return &Error{Code: NotInstalled, Text: text("hosts.err.not-installed", "title", h.Title)}
+	var warnings []Text
+	switch d := c.sys.detect(h, running); {
+	case d.Installed, force:
+	case d.Perhaps != "":
+		warnings = []Text{text("hosts.warn.perhaps", "title", h.Title, "path", d.Perhaps)}
+	default:
+		return nil, &Error{Code: NotInstalled, Text: text("hosts.err.not-installed", "title", h.Title)}
 	}
 	if lacks := c.sys.lacks(h); lacks.Key != "" {
-		return &Error{Code: NotSupported, Text: lacks}
+		return nil, &Error{Code: NotSupported, Text: lacks}
 	}
-	return c.quit(h, running)
+	return warnings, c.quit(h, running)
 }
 
 // quit refuses if the host runs and would write over what we write.

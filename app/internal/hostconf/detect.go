@@ -3,38 +3,93 @@ package hostconf
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// detect looks for a host, by its strongest sign first. A folder with settings
-// is none: those are left behind, and made by others.
+// detect looks for a host, by its strongest sign first. Files with its settings
+// are none: those are left behind, and made by others. They only tell that it may
+// be here.
 func (s System) detect(h Host, running []string) Detection {
+	d := s.program(h, running)
+	if !d.Installed {
+		d.Perhaps = s.trace(h)
+	}
+	return d
+}
+
+// program looks for what tells that a host is installed.
+func (s System) program(h Host, running []string) Detection {
 	d := h.row.Detect
 	vars := h.fill(Spec{})
 	if p := h.runs(s, running); p != "" {
-		return Detection{true, ByProcess, p}
+		return Detection{Installed: true, Signal: ByProcess, Path: p}
 	}
 	for _, p := range d.Apps.on(s.OS) {
 		if found := s.look(p, vars); found != "" {
-			return Detection{true, ByApp, found}
+			return Detection{Installed: true, Signal: ByApp, Path: found}
 		}
 	}
 	for _, name := range d.Commands {
 		if found := s.find(name); found != "" {
-			return Detection{true, ByCommand, found}
+			return Detection{Installed: true, Signal: ByCommand, Path: found}
 		}
 	}
 	for _, p := range s.plugins(d) {
 		if found := s.look(p, vars); found != "" {
-			return Detection{true, ByExtension, found}
+			return Detection{Installed: true, Signal: ByExtension, Path: found}
 		}
 	}
 	for _, p := range d.Data.on(s.OS) {
 		if found := s.look(p, vars); found != "" {
-			return Detection{true, ByData, found}
+			return Detection{Installed: true, Signal: ByData, Path: found}
 		}
 	}
 	return Detection{}
+}
+
+// trace returns the user's file of a host, or the folder that it is in, if it is
+// there. A folder that others have files in as well tells nothing.
+func (s System) trace(h Host) string {
+	sc := h.scope(User)
+	if sc == nil {
+		return ""
+	}
+	all := slices.DeleteFunc(s.candidates(h, sc, h.fill(Spec{Name: DefaultName})), func(c candidate) bool { return c.shown })
+	for _, c := range all {
+		if s.exists(c.path) {
+			return c.path
+		}
+	}
+	for _, c := range all {
+		if dir := s.dir(c.path); s.exists(dir) && s.isOwn(h, dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// isOwn reports whether a folder is for a host's files alone, as far as the
+// table knows.
+func (s System) isOwn(h Host, dir string) bool {
+	within := func(p string) bool { return p == dir || strings.HasPrefix(p, dir+s.join("/")) }
+	for _, name := range []string{"home", "config", "roaming", "local"} {
+		if within(s.join(s.folder(name))) {
+			return false
+		}
+	}
+	for _, o := range table().hosts {
+		sc := o.scope(User)
+		if o.ID == h.ID || sc == nil || !o.On(s.OS) {
+			continue
+		}
+		for _, c := range s.candidates(o, sc, o.fill(Spec{Name: DefaultName})) {
+			if within(s.dir(c.path)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // look returns the first file of a pattern that exists.

@@ -68,6 +68,59 @@ func TestDetectionIsByProgram(t *testing.T) {
 	}
 }
 
+func TestFilesAloneTellThatAHostMayBeHere(t *testing.T) {
+	tests := []struct {
+		id, goos string
+		there    []string // files and folders
+		onPath   string
+		want     string // what tells, "" for nothing
+	}{
+		{"cursor", "linux", []string{"~/.cursor/mcp.json"}, "", "~/.cursor/mcp.json"},
+		{"cursor", "linux", []string{"~/.cursor/"}, "", "~/.cursor"},
+		{"cursor", "linux", []string{"~/.cursor/mcp.json"}, "cursor", ""}, // then it is installed
+		{"cursor", "linux", nil, "", ""},
+		{"cursor", "windows", []string{`C:\Users\ana\.cursor\`}, "", `C:\Users\ana\.cursor`},
+		{"claude-code", "linux", []string{"~/.claude.json"}, "", "~/.claude.json"},
+		{"claude-code", "linux", []string{"~/.claude/settings.json"}, "", ""}, // the home folder tells nothing
+		{"claude-desktop", "darwin", []string{"~/Library/Application Support/Claude/"}, "", "~/Library/Application Support/Claude"},
+		{"claude-desktop", "linux", []string{"~/.config/Claude/claude_desktop_config.json"}, "", "~/.config/Claude/claude_desktop_config.json"},
+		{"gemini-cli", "linux", []string{"~/.gemini/antigravity/mcp_config.json"}, "", ""}, // that folder is of two
+		{"gemini-cli", "linux", []string{"~/.gemini/settings.json"}, "", "~/.gemini/settings.json"},
+		{"amazon-q-cli", "linux", []string{"~/.aws/amazonq/default.json"}, "", ""},
+		{"windsurf-jetbrains", "linux", []string{"~/.codeium/windsurf/"}, "", ""},
+		{"windsurf", "linux", []string{"~/.codeium/windsurf/"}, "", "~/.codeium/windsurf"},
+		{"vscode", "linux", []string{"~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"}, "", ""},
+		{"zed", "darwin", []string{"~/Library/Application Support/Zed/settings.json"}, "", ""}, // which it does not read
+		{"jetbrains-air", "linux", []string{"~/.mcp.json"}, "", ""},                            // it has files of projects alone
+		{"visual-studio", "linux", []string{"~/.mcp.json"}, "", ""},                            // it does not run there
+	}
+	for _, tt := range tests {
+		c := play(t, tt.goos)
+		for _, p := range tt.there {
+			if strings.HasSuffix(p, "/") || strings.HasSuffix(p, `\`) {
+				c.mkdir(p)
+			} else {
+				c.write(p, "{}")
+			}
+		}
+		if tt.onPath != "" {
+			c.onPath[tt.onPath] = true
+		}
+		d := c.status(tt.id).Detected
+		if want := strings.Replace(tt.want, "~", c.sys.Home, 1); d.Perhaps != want || d.Installed != (tt.onPath != "") {
+			t.Errorf("%s on %s with %v, %q: %+v, want %q", tt.id, tt.goos, tt.there, tt.onPath, d, want)
+		}
+		if tt.want == "" {
+			continue
+		}
+		// To connect it needs no more than to say so.
+		ch, err := c.tryInstall(tt.id, func(s *hostconf.Spec) { s.Force = false })
+		if err != nil || ch.Action != hostconf.Insert || !slices.ContainsFunc(ch.Warnings, func(w hostconf.Text) bool { return w.Key == "hosts.warn.perhaps" }) {
+			t.Errorf("%s on %s with %v: %+v (%v)", tt.id, tt.goos, tt.there, ch, err)
+		}
+	}
+}
+
 func TestNothingIsWrittenForAHostThatIsNotThere(t *testing.T) {
 	for _, fact := range all {
 		h := host(t, fact.id)

@@ -24,13 +24,15 @@ func (c *Conf) Install(ctx context.Context, h Host, spec Spec, dry bool) (Change
 	if err != nil {
 		return Change{}, err
 	}
-	if err := c.guard(ctx, h, spec.Force); err != nil {
+	absent, err := c.guard(ctx, h, spec.Force)
+	if err != nil {
 		return Change{}, err
 	}
 	t, warnings, err := c.target(h, spec)
 	if err != nil {
 		return Change{}, err
 	}
+	warnings = append(absent, warnings...)
 	for _, w := range h.row.Warn {
 		warnings = append(warnings, text(w, "title", h.Title))
 	}

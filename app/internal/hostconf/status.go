@@ -20,6 +20,7 @@ type Detection struct {
 	Installed bool
 	Signal    Signal // the strongest
 	Path      string // where it was seen
+	Perhaps   string // of one that is not: a file or folder of its own that is here. It may be, or have been
 }
 
 // A Signal is what tells that a host is installed, strongest first.

@@ -32,10 +32,11 @@ func (s *Scene) setHosts() {
 		{Host: control.Host{ID: "vscode", Title: "Visual Studio Code", Scopes: []string{"user", "project"}, Certain: "high", Running: true, Seen: "/usr/bin/code"}, file: home + ".config/Code/User/mcp.json", after: "hosts.after.trust"},
 		{Host: control.Host{ID: "claude-code", Title: "Claude Code", Scopes: []string{"user", "project", "local"}, Certain: "high", Seen: home + ".local/bin/claude"}, file: home + ".claude.json", after: "hosts.after.session"},
 		{Host: control.Host{ID: "zed", Title: "Zed", Scopes: []string{"user"}, Certain: "medium", Seen: "/usr/bin/zed"}, file: home + ".config/zed/settings.json", after: "hosts.after.watched"},
+		{Host: control.Host{ID: "windsurf", Title: "Windsurf", Scopes: []string{"user"}, Certain: "high", Perhaps: home + ".codeium/windsurf/mcp_config.json"}, file: home + ".codeium/windsurf/mcp_config.json", after: "hosts.after.watched"},
 	}
 	for i, h := range s.hosts {
-		h.Installed, h.Entries = true, []control.HostEntry{}
-		if s.kind == Empty || h.ID == "zed" {
+		h.Installed, h.Entries = h.Perhaps == "", []control.HostEntry{}
+		if s.kind == Empty || h.ID == "zed" || !h.Installed {
 			continue
 		}
 		e := control.HostEntry{
@@ -161,7 +162,11 @@ func (s *Scene) planLocked(o control.HostOrder) (control.HostChange, []control.H
 		s.made++
 		entry.Connection = connectionOf(100 + s.made)
 	}
-	change := control.HostChange{File: h.file, Scope: entry.Scope, Name: entry.Name, Connection: entry.Connection, Steps: []control.Text{text(h.after, "title", h.Title)}}
+	var warnings []control.Text
+	if h.Perhaps != "" && o.Action == control.HostConnect {
+		warnings = []control.Text{text("hosts.warn.perhaps", "title", h.Title, "path", h.Perhaps)}
+	}
+	change := control.HostChange{Warnings: warnings, File: h.file, Scope: entry.Scope, Name: entry.Name, Connection: entry.Connection, Steps: []control.Text{text(h.after, "title", h.Title)}}
 	switch o.Action {
 	case control.HostConnect:
 		change.Action, change.Diff = "insert", diff("", lines(entry))
