@@ -13,25 +13,31 @@ import (
 // hidden takes the place of what is not told.
 const hidden = "[redacted]"
 
+// late is a pattern that is compiled when it is first needed: all of these at once
+// would take a tenth of every start of a program.
+func late(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // secretForms are what secrets look like, wherever they stand. What stands
 // before one and says so is kept.
-var secretForms = []*regexp.Regexp{
-	regexp.MustCompile(`(?s)()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`),
-	regexp.MustCompile(`()AGE-SECRET-KEY-1[0-9A-Za-z]+`),
-	regexp.MustCompile(`()\b(?:AKIA|ASIA|AROA|AIDA)[0-9A-Z]{12,}\b`),
-	regexp.MustCompile(`()\beyJ[\w-]{8,}(?:\.[\w-]*){1,4}`),
-	regexp.MustCompile(`()\bark_[\w-]{8,}`),
-	regexp.MustCompile(`()\b(?:sk|pk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z])[-_][\w-]{16,}`),
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}`),
-	regexp.MustCompile(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"'\\]+`),
+var secretForms = []func() *regexp.Regexp{
+	late(`(?s)()-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`),
+	late(`()AGE-SECRET-KEY-1[0-9A-Za-z]+`),
+	late(`()\b(?:AKIA|ASIA|AROA|AIDA)[0-9A-Z]{12,}\b`),
+	late(`()\beyJ[\w-]{8,}(?:\.[\w-]*){1,4}`),
+	late(`()\bark_[\w-]{8,}`),
+	late(`()\b(?:sk|pk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z])[-_][\w-]{16,}`),
+	late(`(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}`),
+	late(`(?i)([?&;](?:[\w.-]*(?:signature|token|secret|credential|password|code|key)[\w.-]*)=)[^\s&;"'\\]+`),
 	// As STS answers; a log of JSON writes the first sign in its own way.
-	regexp.MustCompile(`(?i)((?:<|\\u003c)[\w:.-]*(?:` + secretWords + `|accesskeyid)[\w.-]*(?:>|\\u003e))[^<>\s\\][^<>\\]*`),
+	late(`(?i)((?:<|\\u003c)[\w:.-]*(?:` + secretWords + `|accesskeyid)[\w.-]*(?:>|\\u003e))[^<>\s\\][^<>\\]*`),
 	// What people write, of which only what is no word can be told.
-	regexp.MustCompile(`(?i)(\b(?:password|passphrase|passcode|passwd)(?:\s+(?:is|was))?\s+["'\\]*)[^\s"'\\]*[0-9][^\s"'\\]*`),
-	regexp.MustCompile(`(?i)(\b(?:code|pin|otp)(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[0-9]{6,8}\b`),
-	regexp.MustCompile(`(\b[Cc]ode(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[A-Z0-9]{4}-[A-Z0-9]{4}\b`),
+	late(`(?i)(\b(?:password|passphrase|passcode|passwd)(?:\s+(?:is|was))?\s+["'\\]*)[^\s"'\\]*[0-9][^\s"'\\]*`),
+	late(`(?i)(\b(?:code|pin|otp)(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[0-9]{6,8}\b`),
+	late(`(\b[Cc]ode(?:\s+(?:is|was))?\s*[:=]?\s*["'\\]*)[A-Z0-9]{4}-[A-Z0-9]{4}\b`),
 	// A secret key of AWS has 40 characters, the access token of a sandbox 43.
-	regexp.MustCompile(`()(?:\b|[+/])[A-Za-z0-9+/_-]{40,}={0,2}`),
+	late(`()(?:\b|[+/])[A-Za-z0-9+/_-]{40,}={0,2}`),
 }
 
 // secretWords are parts of the names of secrets.
@@ -40,23 +46,23 @@ const secretWords = `token|secret|passw(?:or)?d|passphrase|credential|authorizat
 var (
 	// namedSecret is a name that says secret, and its value. Quotes may be those of a
 	// document that stands in a line of a log.
-	namedSecret = regexp.MustCompile(`(?i)((?:\\*["'])?)([\w.-]*(?:` + secretWords + `)[\w.-]*)((?:\\*["'])?\s*[=:]\s*)` +
+	namedSecret = late(`(?i)((?:\\*["'])?)([\w.-]*(?:` + secretWords + `)[\w.-]*)((?:\\*["'])?\s*[=:]\s*)` +
 		`(\[redacted\]|\\"(?:[^"\\]|\\\\\\"|\\[^"])*\\"|\\+"[^"]*"|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)`)
 	// inAddress is who somebody is to a server, in the address of that.
-	inAddress = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`)
+	inAddress = late(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@"']+:[^\s/@"']*@`)
 
-	digits        = regexp.MustCompile(`[0-9]+`)
-	grouped       = regexp.MustCompile(`\b[0-9]{4}-[0-9]{4}-[0-9]{4}\b`) // as the console of AWS writes account numbers
-	mailAddress   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	homeOfAnybody = regexp.MustCompile(`(/home/|/Users/|(?i:\b[a-z]:[\\/]+Users)[\\/]+)[^/\\\s"':,;]+`)
+	digits        = late(`[0-9]+`)
+	grouped       = late(`\b[0-9]{4}-[0-9]{4}-[0-9]{4}\b`) // as the console of AWS writes account numbers
+	mailAddress   = late(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	homeOfAnybody = late(`(/home/|/Users/|(?i:\b[a-z]:[\\/]+Users)[\\/]+)[^/\\\s"':,;]+`)
 	// harmless are long words that are no secrets: commits, VMs and paths.
-	harmless = regexp.MustCompile(`^(?:[0-9a-f]{40}|microvm-[0-9a-f-]{36}|(?:/[\w-]{1,64}){2,}/?)$`)
+	harmless = late(`^(?:[0-9a-f]{40}|microvm-[0-9a-f-]{36}|(?:/[\w-]{1,64}){2,}/?)$`)
 	// prose is how what comes after "get credentials: " begins, and what is counted.
-	prose = regexp.MustCompile(`^\\?["']?(?:AWS|STS|EOF|[A-Z]?[a-z][a-z'-]*|(?:/[\w.@+-]+)+/?)\\?["']?[:.)]*$`)
-	few   = regexp.MustCompile(`^[0-9]{1,4}$`)
+	prose = late(`^\\?["']?(?:AWS|STS|EOF|[A-Z]?[a-z][a-z'-]*|(?:/[\w.@+-]+)+/?)\\?["']?[:.)]*$`)
+	few   = late(`^[0-9]{1,4}$`)
 	// reasons are the words that what went wrong begins with, after the name of one
 	// secret alone, which may itself be a word that people made up.
-	reasons = regexp.MustCompile(`^(?:a|an|the|no|not|is|was|it|open|read|write|get|Get|Post|dial|ask|AWS|STS|EOF|context|wrong|permission|exit|cancel+ed|can't|cannot|for|in|of|that|nobody|keychain)[:.]*$`)
+	reasons = late(`^(?:a|an|the|no|not|is|was|it|open|read|write|get|Get|Post|dial|ask|AWS|STS|EOF|context|wrong|permission|exit|cancel+ed|can't|cannot|for|in|of|that|nobody|keychain)[:.]*$`)
 )
 
 // keySize is the length of a secret key of AWS, which may look like a path.
@@ -66,15 +72,15 @@ const keySize = 40
 func redactText(s string) string {
 	for i, form := range secretForms {
 		last := i == len(secretForms)-1
-		s = form.ReplaceAllStringFunc(s, func(found string) string {
-			if last && harmless.MatchString(found) && (len(found) != keySize || found[0] != '/') {
+		s = form().ReplaceAllStringFunc(s, func(found string) string {
+			if last && harmless().MatchString(found) && (len(found) != keySize || found[0] != '/') {
 				return found
 			}
-			return form.FindStringSubmatch(found)[1] + hidden
+			return form().FindStringSubmatch(found)[1] + hidden
 		})
 		if i == len(secretForms)-2 { // the last may be any long word
-			s = inAddress.ReplaceAllString(s, "${1}"+hidden+"@")
-			s = namedSecret.ReplaceAllStringFunc(s, hideNamed)
+			s = inAddress().ReplaceAllString(s, "${1}"+hidden+"@")
+			s = namedSecret().ReplaceAllStringFunc(s, hideNamed)
 		}
 	}
 	return s
@@ -83,14 +89,14 @@ func redactText(s string) string {
 // hideNamed takes out the value of a name, unless it is but the reason of an error
 // that ends in such a name.
 func hideNamed(found string) string {
-	m := namedSecret.FindStringSubmatch(found)
+	m := namedSecret().FindStringSubmatch(found)
 	quote, name, is, value := m[1], m[2], m[3], m[4]
 	said := quote == "" && strings.HasPrefix(is, ":") && len(is) > 1
 	many := strings.HasSuffix(strings.ToLower(name), "s")
 	switch {
-	case said && !many && reasons.MatchString(value),
-		said && many && prose.MatchString(value),
-		many && few.MatchString(value):
+	case said && !many && reasons().MatchString(value),
+		said && many && prose().MatchString(value),
+		many && few().MatchString(value):
 		return found
 	}
 	return quote + name + is + hidden
@@ -140,14 +146,14 @@ func (r *redactor) text(s string) string {
 		s = strings.ReplaceAll(s, v, hidden)
 	}
 	s = redactText(s)
-	s = digits.ReplaceAllStringFunc(s, func(n string) string {
+	s = digits().ReplaceAllStringFunc(s, func(n string) string {
 		if len(n) != 12 || strings.Trim(n, "0") == "" { // that of the local cloud
 			return n
 		}
 		return "[account]"
 	})
-	s = mailAddress.ReplaceAllString(grouped.ReplaceAllString(s, "[account]"), "[mail]")
-	return homeOfAnybody.ReplaceAllString(r.names.Replace(s), "${1}[user]")
+	s = mailAddress().ReplaceAllString(grouped().ReplaceAllString(s, "[account]"), "[mail]")
+	return homeOfAnybody().ReplaceAllString(r.names.Replace(s), "${1}[user]")
 }
 
 // json redacts a document: all that stands under a name that says secret, and
@@ -168,9 +174,7 @@ func (r *redactor) json(doc []byte) []byte {
 
 // secretKey are names in documents whose values are not told. Unlike those of
 // variables they may be parts of harmless words, such as "keychain".
-var secretKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial|(?:user|device|mfa|otp|verification)_?code)`)
-})
+var secretKey = late(`(?i)(?:token|secret|passw|passphrase|credential|authorization|api_?key|access_?key|private_?key|external_?id|serial|(?:user|device|mfa|otp|verification)_?code)`)
 
 // shown are names that only look so.
 var shown = []string{"secrets", "web_identity_token_file"}

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A giving is what a host gives of its own environment to the servers that it
@@ -25,7 +24,7 @@ var (
 )
 
 // secretName are the names that Gemini CLI keeps to itself.
-var secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|KEY|AUTH|CREDENTIAL`) })
+var secretName = late(`(?i)TOKEN|SECRET|PASSWORD|KEY|AUTH|CREDENTIAL`)
 
 // givings are the hosts that give something else.
 var givings = map[string]giving{

@@ -19,11 +19,12 @@ import (
 	"github.com/arenero/arenero/ui"
 )
 
-// A Config says what a tray works with. Ready, Hosts, Launch, Window and Quiet may
-// be left out.
+// A Config says what a tray works with. Ready, Began, Hosts, Launch, Window and
+// Quiet may be left out.
 type Config struct {
 	Client  *control.Client     // of its own: it is to give up soon, and to start nothing
 	Ready   <-chan struct{}     // is closed when there should be an engine; nil is at once
+	Began   func()              // is called once the icon is there: what else a start needs would only delay it
 	Texts   func() assets.Texts // in the language of the user, which may change; cheap while it does not
 	Explain func(error) string  // says an error in it
 	Hosts   Hosts
@@ -130,7 +131,12 @@ func (t *tray) loop(ctx context.Context, p panel) error {
 			ended <- struct{}{}
 		}()
 	}
-	for t.wait(ctx, t.turn(ctx)) {
+	next := t.turn(ctx)
+	if t.cfg.Began != nil {
+		t.cfg.Began()
+	}
+	for t.wait(ctx, next) {
+		next = t.turn(ctx)
 	}
 	for range parts {
 		<-ended

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/arenero/arenero/app/internal/coldstart"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -51,6 +52,7 @@ type commands struct {
 	Docs       docsCommand       `cmd:"" group:"Money"`
 	Hosts      hostsCommand      `cmd:"" group:"Apps"`
 	Doctor     doctorCommand     `cmd:"" group:"Arenero"`
+	HTTP       httpCommand       `cmd:"" name:"http" group:"Apps"`
 	Profiles   profilesCommand   `cmd:"" group:"Apps"`
 	Keychain   keychainCommand   `cmd:"" group:"Apps"`
 	Bridge     bridgeCommand     `cmd:"" passthrough:"" group:"Arenero"`
@@ -65,6 +67,12 @@ type commands struct {
 }
 
 func main() {
+	if tray, ok := plainTray(os.Args[1:]); ok {
+		if err := tray.Run(); err != nil {
+			fail(err, "tray", false)
+		}
+		return
+	}
 	var cmds commands
 	parser, err := newParser(&cmds)
 	if err != nil {
@@ -78,9 +86,17 @@ func main() {
 	if err != nil {
 		fail(&usageError{err}, verbOf(err), false)
 	}
+	coldstart.Over()
 	if err := ctx.Run(parser); err != nil {
 		fail(err, pathOf(ctx.Selected()), isJSON(ctx))
 	}
+}
+
+// plainTray is the tray, if a command line asks for that and no more, as it does
+// when the user logs in. All verbs with their flags need as long to be read as
+// the icon needs to be there.
+func plainTray(args []string) (*trayCommand, bool) {
+	return &trayCommand{}, len(args) == 1 && args[0] == "tray" && os.Getenv(quietHoursVariable) == ""
 }
 
 func newParser(cmds *commands) (*kong.Kong, error) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/coldstart"
 	"github.com/arenero/arenero/app/internal/filelock"
 	"github.com/arenero/arenero/app/internal/hostconf"
 	"github.com/arenero/arenero/app/internal/paths"
@@ -30,6 +31,9 @@ type trayCommand struct {
 	QuietHours *quietHours `name:"quiet-hours" placeholder:"HH:MM-HH:MM" env:"ARENERO_QUIET_HOURS"`
 	Verbose    bool        `short:"v"`
 }
+
+// quietHoursVariable is the flag's in the environment.
+const quietHoursVariable = "ARENERO_QUIET_HOURS"
 
 // quietHours are hours on a command line.
 type quietHours struct{ ui.Hours }
@@ -98,8 +102,12 @@ func alone() (*filelock.Lock, error) {
 	return filelock.Try(filepath.Join(dirs.State, "tray.lock"))
 }
 
-// serve shows the icon, and is the engine too unless one runs. The icon does not
-// wait for it.
+// iconWithin is how long an engine waits for the icon to be there. It is not to
+// wait for a desktop that does not answer.
+const iconWithin = 2 * time.Second
+
+// serve shows the icon, and is the engine too unless one runs. The icon goes
+// first: an engine that starts beside it would have it take twice as long.
 func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string) error {
 	path, err := control.Path()
 	if err != nil {
@@ -111,8 +119,15 @@ func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ready, ended := make(chan struct{}), make(chan error, 1)
+	began, ready, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
+		select {
+		case <-began:
+		case <-time.After(iconWithin):
+		case <-ctx.Done():
+			ended <- nil
+			return
+		}
 		err := c.engine(ctx, log, ready)
 		if err != nil {
 			cancel() // nor would the next one start
@@ -124,7 +139,7 @@ func (c *trayCommand) serve(ctx context.Context, log *slog.Logger, window string
 	defer client.Close()
 	words := &trayWords{}
 	cfg := tray.Config{
-		Client: client, Ready: ready, Texts: words.menu, Explain: words.explain, Hosts: trayHosts{}, Launch: control.Launcher(),
+		Client: client, Ready: ready, Began: func() { coldstart.Over(); close(began) }, Texts: words.menu, Explain: words.explain, Hosts: trayHosts{}, Launch: control.Launcher(),
 		Program: program, Window: window, Settle: settle, Log: log,
 	}
 	if c.QuietHours != nil {
