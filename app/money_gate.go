@@ -8,6 +8,7 @@ import (
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/fleet"
+	"github.com/arenero/arenero/app/internal/hostconf"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -109,6 +110,7 @@ func (g *gate) Hold(ctx context.Context, l sandbox.Lease, held func() error) err
 		return err
 	}
 	l.Spec.Grant = p.grant.ID
+	l.Host = hostconf.TitleOf(l.Host)
 	if have, ok := g.GrantOfLease(l.ID); ok && have.Spec.Grant != "" && have.Spec.Grant != p.grant.ID && !p.blind && have.Connection != l.Connection {
 		return lacks(p.grant, sandbox.ScopeManage)
 	}

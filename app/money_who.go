@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/arenero/arenero/app/internal/grant"
+	"github.com/arenero/arenero/app/internal/hostconf"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -89,7 +90,7 @@ func (a *books) ofToken(ctx context.Context, token sandbox.Secret) (sandbox.Gran
 	return g, c, err
 }
 
-// host is the app that has a connection, or "".
+// host is the title of the app that has a connection, or "".
 func (c connections) host(connection string) string {
 	if connection == "" {
 		return ""
@@ -99,7 +100,7 @@ func (c connections) host(connection string) string {
 		return ""
 	}
 	conn, _ := s.Find(connection)
-	return conn.Host
+	return hostconf.TitleOf(conn.Host)
 }
 
 // A pass is who makes a request, once it is known.

@@ -69,6 +69,22 @@ func ByID(id string) (Host, error) {
 	return Host{}, &Error{Code: UnknownHost, Text: text("hosts.err.unknown", "id", id)}
 }
 
+// longestClient is more than any name in the table has.
+const longestClient = 64
+
+// TitleOf is the title of the host that calls itself client, or has that id.
+// Anybody can call themselves anything: what is not in the table comes back as it
+// was.
+func TitleOf(client string) string {
+	if client == "" || len(client) > longestClient {
+		return client
+	}
+	if title, ok := table().titles[asClient(client)]; ok {
+		return title
+	}
+	return client
+}
+
 // In reports whether the host has the scope.
 func (h Host) In(scope string) bool { return slices.Contains(h.Scopes, scope) }
 

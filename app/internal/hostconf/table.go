@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v4"
@@ -18,6 +19,7 @@ var hostsYAML []byte
 type facts struct {
 	hosts    []Host
 	managers []managerRow
+	titles   map[string]string // of hosts, by their ids and the names that they give themselves
 }
 
 // table reads hosts.yaml on its first use: most runs of the program need none
@@ -47,6 +49,7 @@ type (
 		ID         string            `yaml:"id"`
 		Title      string            `yaml:"title"`
 		Aliases    []string          `yaml:"aliases"`
+		Clients    []string          `yaml:"clients"`
 		Like       string            `yaml:"like"`
 		Systems    []string          `yaml:"systems"`
 		Confidence confidenceRow     `yaml:"confidence"`
@@ -210,7 +213,27 @@ func readTable(doc []byte) (*facts, error) {
 		}
 		f.hosts = append(f.hosts, r.host())
 	}
-	return f, nil
+	return f, f.name(t.Hosts)
+}
+
+// name notes what hosts are called.
+func (f *facts) name(rows []row) error {
+	f.titles = map[string]string{}
+	for _, r := range rows {
+		for _, name := range append([]string{r.ID}, r.Clients...) {
+			name = asClient(name)
+			if other, ok := f.titles[name]; ok && other != r.Title {
+				return fmt.Errorf("%s and %s are both called %s", other, r.Title, name)
+			}
+			f.titles[name] = r.Title
+		}
+	}
+	return nil
+}
+
+// asClient is a name as names are compared.
+func asClient(name string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '-' || r == '_' }), " "))
 }
 
 // follow takes over what r does not say itself. How a host is detected, and
