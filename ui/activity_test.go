@@ -36,11 +36,11 @@ func TestEventEntry(t *testing.T) {
 			{sandbox.EventResumed, "microvm-1", "", nil, in(tx, "Sandbox web woke up", "El sandbox web despertó")},
 			{sandbox.EventEnded, "microvm-1", "", data{"reason": "expired", "settled_micro": float64(4321)}, in(tx, "Sandbox web ended: its time was up; it cost $0.004321", "El sandbox web terminó: se acabó su tiempo; costó 0,004321 US$")},
 			{sandbox.EventEnded, "microvm-1", "", data{"reason": "mystery", "would_micro": 10}, in(tx, "Sandbox web ended: the cloud does not say why; free here, $0.00001 in AWS", "El sandbox web terminó: la nube no dice por qué; gratis aquí, 0,00001 US$ en AWS")},
-			{sandbox.EventEnded, "microvm-1", "", data{"reason": "asked"}, in(tx, "Sandbox web ended: it was ended on request", "El sandbox web terminó: se terminó a petición")},
+			{sandbox.EventEnded, "microvm-1", "", data{"reason": "asked"}, in(tx, "Sandbox web ended: on request", "El sandbox web terminó: a petición")},
 			{sandbox.EventNotice, "microvm-1", "", data{"text": "evil\x1b[2J\nline"}, in(tx, "Notice about sandbox web; its host says: “evil[2J line”", "Aviso sobre el sandbox web; dice su host: «evil[2J line»")},
 			{sandbox.EventOrphan, "microvm-8", "", data{"name": "work"}, in(tx, "Sandbox 8 in profile work is of our image", "El sandbox 8 del perfil work es de nuestra imagen")},
-			{sandbox.EventThreshold, "grant:g1", "g1", data{"level": "grant", "name": "g1", "percent": 80, "spent_micro": 500_000, "held_micro": 300_000, "limit_micro": 1_000_000}, in(tx, "Budget “Token bot” has reached 80 %: $0.80 of $1.00", "El presupuesto «Token bot» llegó al 80 %: 0,80 US$ de 1,00 US$")},
-			{sandbox.EventOver, "global", "", data{"level": "global", "spent_micro": 1_000_001, "limit_micro": 1_000_000}, in(tx, "Budget “Everything” is passed: $1.000001 of $1.00; nothing new starts", "El presupuesto «Todo» se ha superado: 1,000001 US$ de 1,00 US$; no empieza nada nuevo")},
+			{sandbox.EventThreshold, "grant:g1", "g1", data{"level": "grant", "name": "g1", "percent": 80, "spent_micro": 500_000, "held_micro": 300_000, "limit_micro": 1_000_000}, in(tx, "Budget \"Token bot\" has reached 80 %: $0.80 of $1.00", "El presupuesto «Token bot» llegó al 80 %: 0,80 US$ de 1,00 US$")},
+			{sandbox.EventOver, "global", "", data{"level": "global", "spent_micro": 1_000_001, "limit_micro": 1_000_000}, in(tx, "Budget \"Everything\" is passed: $1.000001 of $1.00; nothing new starts", "El presupuesto «Todo» se ha superado: 1,000001 US$ de 1,00 US$; no empieza nada nuevo")},
 			{sandbox.EventRefused, "g1", "g1", data{"code": "budget_exceeded", "name": "big", "asked_micro": 900_000, "left_micro": 200_000}, in(tx, "Sandbox big was refused: it would hold $0.90, and $0.20 are left", "Se rechazó el sandbox big: retendría 0,90 US$, y quedan 0,20 US$")},
 			{sandbox.EventRefused, "owner", "owner", data{"code": "clock_suspect"}, in(tx, "A sandbox was refused: the clock of this computer jumped", "Se rechazó un sandbox: el reloj de este equipo saltó")},
 			{sandbox.EventDoubt, "k9", "", data{"hold_micro": 5}, in(tx, "Sandbox k9 may exist, as the answer was lost: $0.000005 stay held", "El sandbox k9 puede existir, pues se perdió la respuesta: quedan retenidos 0,000005 US$")},
@@ -104,12 +104,12 @@ func TestCallEntry(t *testing.T) {
 			severity sandbox.Severity
 		}{
 			{ui.Call{Kind: "command", Text: "make test\nrm x"}, in(tx, "make test — running", "make test — en marcha"), sandbox.SeverityInfo},
-			{ui.Call{Kind: "command", Text: "ls", Code: code(0)}, in(tx, "ls — done", "ls — hecho"), sandbox.SeverityInfo},
+			{ui.Call{Kind: "command", Text: "ls", Code: code(0)}, in(tx, "ls — done", "ls — hecha"), sandbox.SeverityInfo},
 			{ui.Call{Kind: "code", Text: "1/0", Code: code(0), Raised: "ZeroDivisionError"}, in(tx, "1/0 — failed: ZeroDivisionError", "1/0 — falló: ZeroDivisionError"), sandbox.SeverityWarn},
-			{ui.Call{Kind: "code", Text: "1/0", Code: code(3)}, in(tx, "1/0 — failed: exit code 3", "1/0 — falló: código de salida 3"), sandbox.SeverityWarn},
+			{ui.Call{Kind: "code", Text: "1/0", Code: code(3)}, in(tx, "1/0 — exit code 3", "1/0 — código de salida 3"), sandbox.SeverityWarn},
 			{ui.Call{Kind: "code", Text: "x", Code: code(137), Timeout: true}, in(tx, "x — its time was up", "x — se acabó su tiempo"), sandbox.SeverityWarn},
 			{ui.Call{Kind: "job", Text: "x", Failed: &sandbox.Error{Msg: "no"}}, in(tx, "x — failed", "x — falló"), sandbox.SeverityError},
-			{ui.Call{Kind: "job", Text: "x", Ended: noon}, in(tx, "x — over", "x — terminado"), sandbox.SeverityInfo},
+			{ui.Call{Kind: "job", Text: "x", Ended: noon}, in(tx, "x — over", "x — terminada"), sandbox.SeverityInfo},
 			{ui.Call{Kind: "command", Text: "a\x1b]0;b\u202e"}, in(tx, "a]0;b — running", "a]0;b — en marcha"), sandbox.SeverityInfo},
 		} {
 			tt.call.Began = noon

@@ -115,8 +115,8 @@ func TestArrived(t *testing.T) {
 	}
 	bothOfHosts(t, func(t *testing.T, tx assets.Texts) {
 		for a, want := range map[ui.Arrival][2]string{
-			ui.ArrivalNone:    {in(tx, "Waiting for Zed to start our server…", "Esperando a que Zed arranque nuestro servidor…"), in(tx, "Waiting for your app to start our server…", "Esperando a que tu app inicie nuestro servidor…")},
-			ui.ArrivalStarted: {in(tx, "Zed has started our server. Now ask it.", "Zed ha arrancado nuestro servidor. Ahora pídeselo."), in(tx, "Your app has started our server. Now ask it.", "Tu app ha iniciado nuestro servidor. Ahora pídeselo.")},
+			ui.ArrivalNone:    {in(tx, "Waiting for Zed to start our server…", "Esperando a que Zed arranque nuestro servidor…"), in(tx, "Waiting for your app to start our server…", "Esperando a que tu app arranque nuestro servidor…")},
+			ui.ArrivalStarted: {in(tx, "Zed has started our server. Now ask it.", "Zed ha arrancado nuestro servidor. Ahora pídeselo."), in(tx, "Your app has started our server. Now ask it.", "Tu app ha arrancado nuestro servidor. Ahora pídeselo.")},
 			ui.ArrivalCalled:  {in(tx, "It works: Zed has made its first call.", "Funciona: Zed ha hecho su primera llamada."), in(tx, "It works: your app has made its first call.", "Funciona: tu app ha hecho su primera llamada.")},
 		} {
 			named, tone := ui.ArrivalText(tx, a, "Zed")

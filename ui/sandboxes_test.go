@@ -198,7 +198,7 @@ func TestSandboxActions(t *testing.T) {
 		}
 		var s ui.Sandboxes
 		why := ui.WhyNot(tx, s.Actions(tx, awake(func(b *sandbox.Sandbox) { b.Orphan = true })))
-		if want := in(tx, "Suspend, Open terminal: others made it, so it can only be ended", "Dormir, Abrir terminal: lo crearon otros: solo se puede terminar"); why != want {
+		if want := in(tx, "Suspend, Open terminal: others made it, so it can only be ended", "Suspender, Abrir terminal: lo crearon otros: solo se puede terminar"); why != want {
 			t.Errorf("why some can't be done: %q, want %q", why, want)
 		}
 		if why := ui.WhyNot(tx, s.Actions(tx, awake())); why != "" {
@@ -395,9 +395,9 @@ func TestCallWord(t *testing.T) {
 		{"runs", ui.LiveCall{StartedAt: noon.Add(-8 * time.Second)}, "running", "en marcha", "8 s"},
 		{"well", exit(sandbox.Exit{}), "done", "hecha", "1.50 s"},
 		{"raised", ui.LiveCall{Kind: "code", StartedAt: noon, EndedAt: noon.Add(1500 * time.Millisecond), Exit: &sandbox.Exit{}, Raised: "NameError"}, "failed: NameError", "falló: NameError", "1.50 s"},
-		{"not well", exit(sandbox.Exit{Code: 7}), "exit code 7", "código 7", "1.50 s"},
+		{"not well", exit(sandbox.Exit{Code: 7}), "exit code 7", "código de salida 7", "1.50 s"},
 		{"killed", exit(sandbox.Exit{Code: 137, Signal: 9}), "killed by signal 9", "muerta por la señal 9", "1.50 s"},
-		{"late", exit(sandbox.Exit{Code: 137, Signal: 9, TimedOut: true}), "out of time", "sin tiempo", "1.50 s"},
+		{"late", exit(sandbox.Exit{Code: 137, Signal: 9, TimedOut: true}), "its time was up", "se acabó su tiempo", "1.50 s"},
 		{"failed", ui.LiveCall{StartedAt: noon, EndedAt: noon.Add(3 * time.Minute), Failed: &sandbox.Error{Code: sandbox.Gone}}, "failed", "falló", "3 min"},
 		{"cancelled", ui.LiveCall{Failed: &sandbox.Error{Code: sandbox.Canceled}}, "cancelled", "cancelada", ""},
 	}

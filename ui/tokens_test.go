@@ -34,7 +34,7 @@ func TestTokenState(t *testing.T) {
 			{func(*sandbox.Grant) {}, in(tx, "active", "activo"), ui.ToneGood},
 			{func(g *sandbox.Grant) { g.ExpiresAt = noon.Add(time.Hour) }, in(tx, "expires soon", "caduca pronto"), ui.ToneWarn},
 			{func(g *sandbox.Grant) { g.ExpiresAt = noon }, in(tx, "expired", "caducado"), ui.ToneMuted},
-			{func(g *sandbox.Grant) { g.Disabled = true }, in(tx, "off", "apagado"), ui.ToneMuted},
+			{func(g *sandbox.Grant) { g.Disabled = true }, in(tx, "off", "desactivado"), ui.ToneMuted},
 			{func(g *sandbox.Grant) { g.RevokedAt, g.Disabled = noon, true }, in(tx, "revoked", "revocado"), ui.ToneMuted},
 			{func(g *sandbox.Grant) { g.NotBefore = noon.Add(time.Hour) }, in(tx, "not valid yet", "aún no vale"), ui.ToneMuted},
 		} {
@@ -102,20 +102,20 @@ func TestTokenSentence(t *testing.T) {
 		}{
 			{
 				"an agent",
-				"claude can look at its own sandboxes and balance and make and use sandboxes. It may spend at most $5.00 a day. Each sandbox lives up to 1.5 h. It has up to 2 sandboxes at once. It ends 2026-12-29 12:00, in 30 days.",
-				"claude puede ver sus propios sandboxes y su saldo y crear y usar sandboxes. Puede gastar como mucho 5,00 US$ al día. Cada sandbox vive hasta 1,5 h. Tiene hasta 2 sandboxes a la vez. Termina 2026-12-29 12:00, en 30 días.",
+				"claude can look at its own sandboxes and balance and make and use sandboxes. It may spend at most $5.00 a day. Each sandbox lives up to 1.5 h. It has up to 2 sandboxes at once. It expires 2026-12-29 12:00, in 30 days.",
+				"claude puede ver sus propios sandboxes y su saldo y crear y usar sandboxes. Puede gastar como mucho 5,00 US$ al día. Cada sandbox vive hasta 1,5 h. Tiene hasta 2 sandboxes a la vez. Caduca 2026-12-29 12:00, en 30 días.",
 				func(*sandbox.Grant) {},
 			},
 			{
 				"one that looks only",
-				"claude can look at its own sandboxes and balance. It ends 2026-12-29 12:00, in 30 days.",
-				"claude puede ver sus propios sandboxes y su saldo. Termina 2026-12-29 12:00, en 30 días.",
+				"claude can look at its own sandboxes and balance. It expires 2026-12-29 12:00, in 30 days.",
+				"claude puede ver sus propios sandboxes y su saldo. Caduca 2026-12-29 12:00, en 30 días.",
 				func(g *sandbox.Grant) { g.Scopes = []sandbox.Scope{sandbox.ScopeRead} },
 			},
 			{
 				"without limits",
-				"claude can make and use sandboxes. It may spend without a limit. It has one sandbox at a time. They are made of base, gpu alone. They run on this computer alone, where they cost nothing. It ends 2026-12-29 12:00, in 30 days.",
-				"claude puede crear y usar sandboxes. Puede gastar sin límite. Tiene un sandbox a la vez. Sólo se crean a partir de base, gpu. Sólo se ejecutan en este equipo, donde no cuestan nada. Termina 2026-12-29 12:00, en 30 días.",
+				"claude can make and use sandboxes. It may spend without a limit. It has one sandbox at a time. They are made of base, gpu alone. They run on this computer alone, where they cost nothing. It expires 2026-12-29 12:00, in 30 days.",
+				"claude puede crear y usar sandboxes. Puede gastar sin límite. Tiene un sandbox a la vez. Solo se crean a partir de base, gpu. Solo se ejecutan en este equipo, donde no cuestan nada. Caduca 2026-12-29 12:00, en 30 días.",
 				func(g *sandbox.Grant) {
 					g.Scopes, g.Limit, g.MaxHours, g.MaxConcurrent = []sandbox.Scope{sandbox.ScopeRent}, nil, 0, 1
 					g.Templates, g.Profile = []string{"base", "gpu"}, sandbox.ProfileLocal

@@ -142,7 +142,7 @@ Cursor · asleep
   [The next call wakes it]
   [Ends in 48 min]
   ---
-  Wake up => resume microvm-s
+  Resume => resume microvm-s
   Open terminal => terminal microvm-s
   Copy id => copy microvm-s
   Kill => kill microvm-s
@@ -179,7 +179,7 @@ web · en marcha · 12 min
   [Termina en 48 min]
   [Gratis aquí; en AWS serían 0,02 US$]
   ---
-  Dormir => suspend microvm-0123456789ab
+  Suspender => suspend microvm-0123456789ab
   Abrir terminal => terminal microvm-0123456789ab
   Copiar id => copy microvm-0123456789ab
   Terminar => kill microvm-0123456789ab
@@ -189,7 +189,7 @@ job · trabajando · 12 min
   [Termina en 48 min]
   [Coste hasta ahora: 0,02 US$]
   ---
-  Dormir => suspend microvm-j
+  Suspender => suspend microvm-j
   Abrir terminal => terminal microvm-j
   Copiar id => copy microvm-j
   Terminar => kill microvm-j
@@ -198,19 +198,19 @@ Cursor · dormido
   [La próxima llamada lo despierta]
   [Termina en 48 min]
   ---
-  Despertar => resume microvm-s
+  Reanudar => resume microvm-s
   Abrir terminal => terminal microvm-s
   Copiar id => copy microvm-s
   Terminar => kill microvm-s
 deadbeef · en marcha · 12 min
   [en este equipo, creado por otros, empezó hace 12 min]
   ---
-  [Dormir]
+  [Suspender]
   [Abrir terminal]
   Copiar id => copy microvm-deadbeef99
   Terminar => kill microvm-deadbeef99
 ---
-Dormir todos => suspend-all
+Suspender todos => suspend-all
 Terminar todos
   Sí, terminar 3 sandboxes => kill-all
 ---
@@ -222,7 +222,7 @@ Abrir Arenero => open
 ---
 Salir
   Dejar 3 sandboxes como están => quit
-  Dormir todos y salir => quit-suspend
+  Suspender todos y salir => quit-suspend
   Terminar todos y salir => quit-kill
 `
 	lost := full
@@ -257,12 +257,12 @@ Suspend: it can't (clic para ocultar) => hide 7
 web · estado desconocido
   [Desactivado hasta que vuelva el motor]
   ---
-  [Dormir]
+  [Suspender]
   [Abrir terminal]
   Copiar id => copy microvm-0123456789ab
   [Terminar]
 ---
-[Dormir todos]
+[Suspender todos]
 [Terminar todos]
 ---
 Apps de IA

@@ -150,7 +150,7 @@ func TestEmptyActivity(t *testing.T) {
 		t.Errorf("without anything:\n%s", seen)
 	}
 	v.Show(ActivityShown{Loaded: true, All: 60, Filter: ui.Filter{Text: "nonsense"}})
-	if seen := seenIn(v.Object()); !strings.Contains(seen, "Nothing of what is loaded fits") || !strings.Contains(seen, "0 of 60 entries") {
+	if seen := seenIn(v.Object()); !strings.Contains(seen, "Nothing of what is loaded fits") || !strings.Contains(seen, "Entries: 0 of 60") {
 		t.Errorf("with a filter that lets nothing through:\n%s", seen)
 	}
 	v.Show(ActivityShown{Loaded: true, More: true, Busy: true})

@@ -97,9 +97,9 @@ microvm-4  running   not ours  prod     -    -     -
 `)
 	all = []sandbox.Sandbox{all[0], {ID: "microvm-5", State: sandbox.Terminated, Profile: "local", EndReason: sandbox.EndCut}}
 	check(`
-ID         STATE       AGE  IDLE  LIFE  ENDED BECAUSE
-microvm-1  running     1m   0s    1h    -
-microvm-5  terminated  -    -     -     the app it was made for crashed, or was killed
+ID         STATE    AGE  IDLE  LIFE  WHY IT ENDED
+microvm-1  running  1m   0s    1h    -
+microvm-5  ended    -    -     -     the app it was made for crashed, or was killed
 `)
 }
 

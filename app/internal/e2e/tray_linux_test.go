@@ -55,7 +55,7 @@ func TestTray(t *testing.T) {
 	h.click(t, "web__1", "Suspend")
 	eventually(t, "it sleeps", func() bool { return r.stateOf(t, b.ID) == sandbox.Suspended })
 	h.shows(t, ui.IconSuspended)
-	h.click(t, "web__1", "Wake up")
+	h.click(t, "web__1", "Resume")
 	eventually(t, "it is awake", func() bool { return r.stateOf(t, b.ID) == sandbox.Running })
 	h.shows(t, ui.IconRunning)
 	h.click(t, "web__1", "Kill")
