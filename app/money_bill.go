@@ -104,6 +104,22 @@ func (a *books) priceTable(now time.Time) control.PriceTable {
 		if row, ok := t.Row(region, now); ok {
 			out.Sourced = max(out.Sourced, row.Sourced.UTC().Format(time.DateOnly))
 		}
+		for _, size := range t.Sizes() {
+			if p, ok := sizePrice(t, region, size, now); ok {
+				out.Sizes = append(out.Sizes, p)
+			}
+		}
 	}
 	return out
+}
+
+// sizePrice is what an hour of a size costs, and whether that is known.
+func sizePrice(t *price.Table, region string, sizeMiB int, now time.Time) (control.SizePrice, bool) {
+	rates, ok := t.Rates(region, sizeMiB, now)
+	hour := func(b sandbox.Burst) sandbox.Micro {
+		return price.PerHour(rates, price.Plan{SizeMiB: sizeMiB, Burst: b})
+	}
+	return control.SizePrice{
+		Region: region, SizeMiB: sizeMiB, MilliVCPU: price.MilliVCPU(sizeMiB), Base: hour(sandbox.BurstBaseline), Peak: hour(sandbox.BurstStrict),
+	}, ok
 }

@@ -152,6 +152,19 @@ type PriceTable struct {
 	Sourced string   `json:"sourced"` // the day, as in 2026-11-29
 	Regions []string `json:"regions"`
 	Stale   bool     `json:"stale,omitempty"`
+	// Sizes is what sandboxes cost, by region and then by size.
+	Sizes []SizePrice `json:"sizes,omitempty"`
+}
+
+// A SizePrice is what an hour of a running sandbox of a size costs in a region:
+// Base while it uses its baseline, and Peak if it uses all that it may, which is
+// what is booked of one without a grant that says otherwise.
+type SizePrice struct {
+	Region    string        `json:"region"`
+	SizeMiB   int           `json:"size_mib"`
+	MilliVCPU int           `json:"milli_vcpu"`
+	Base      sandbox.Micro `json:"base_micro"`
+	Peak      sandbox.Micro `json:"peak_micro"`
 }
 
 // The actions, by the name they have between client and engine.

@@ -169,7 +169,7 @@ func (v *Sandboxes) makeDetail() {
 	icons := map[ui.Verb]fyne.Resource{
 		ui.Suspend: theme.MediaPauseIcon(), ui.Resume: theme.MediaPlayIcon(), ui.Terminal: theme.ComputerIcon(), ui.Extend: theme.HistoryIcon(),
 		ui.EndAt: theme.CalendarIcon(),
-		ui.Copy: theme.ContentCopyIcon(), ui.Kill: theme.NewColoredResource(theme.DeleteIcon(), ColorBad),
+		ui.Copy:  theme.ContentCopyIcon(), ui.Kill: theme.NewColoredResource(theme.DeleteIcon(), ColorBad),
 	}
 	for _, verb := range []ui.Verb{ui.Suspend, ui.Resume, ui.Terminal, ui.Extend, ui.EndAt, ui.Copy, ui.Kill} {
 		b := NewButton("", icons[verb], func() { v.do(verb) })

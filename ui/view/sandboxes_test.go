@@ -258,8 +258,10 @@ func TestSandboxForm(t *testing.T) {
 	f.OnChange = func(c SandboxChoice) { quoted = append(quoted, c) }
 	f.OnProfile = func(p string) { profiles = append(profiles, p) }
 	f.Begin()
-	f.Templates([]sandbox.Template{{Name: "python", SizeMiB: 2048}})
-	f.template.pick.SetSelectedIndex(1)
+	f.Templates([]sandbox.Template{{Name: "python", Version: "1", SizeMiB: 2048}})
+	if f.template.value() != "python" || !f.why.Visible() || f.filter.Visible() {
+		t.Errorf("of one template %q is proposed, because %q", f.template.value(), f.why.Text)
+	}
 	f.life.entry.SetText("2,5")
 	f.idle.entry.SetText("x")
 	f.Quote("What it would cost", "", ui.QuoteFacts(v.env.Texts, sandbox.Quote{Profile: "local", Local: true, Fits: true, Life: 9000, Idle: 300, Hold: 400_000, Expected: 250_000})...)
@@ -280,6 +282,54 @@ func TestSandboxForm(t *testing.T) {
 	}
 	if w.Canvas().Overlays().Top() != nil {
 		t.Error("the dialog is still there")
+	}
+}
+
+// The best template is proposed, with why; filters leave those that are wanted.
+func TestSandboxFormProposes(t *testing.T) {
+	for _, language := range []string{assets.English, assets.Spanish} {
+		for _, look := range []string{"light", "dark"} {
+			for _, size := range []fyne.Size{{Width: 1040, Height: 680}, {Width: 640, Height: 480}} {
+				t.Run(fmt.Sprint(language, look, size.Width), func(t *testing.T) {
+					v, w := screen(t, language, look, size)
+					f := NewSandboxForm(v.env, []string{"local", "work"}, "work", func(SandboxChoice, func(string)) {}, nil)
+					f.Begin()
+					all := []sandbox.Template{
+						{Name: "pizarra", Version: "7", SizeMiB: 4096, PerHour: 1_009_000, Used: 38}, {Name: "taller-python", Version: "3", SizeMiB: 2048, PerHour: 504_000, Used: 9},
+						{Name: "horno-grande", Version: "2", SizeMiB: 8192, PerHour: 2_018_000},
+					}
+					f.Templates(all)
+					f.Prices([]control.SizePrice{{SizeMiB: 8192, MilliVCPU: 4000}, {SizeMiB: 4096, MilliVCPU: 2000}})
+					f.Quote(f.say("new.quote"), "", ui.QuoteFacts(v.env.Texts, sandbox.Quote{Profile: "work", Region: "us-east-1", Fits: true, Life: 3600, Idle: 300, Hold: 400_000, Expected: 250_000})...)
+					if c := f.Choice(); c.Template != "pizarra" || !strings.Contains(f.why.Text, "38") || !f.filter.Visible() || f.filters.Visible() {
+						t.Errorf("%+v is proposed: %q", c, f.why.Text)
+					}
+					name := fmt.Sprintf("new-%s-%s-%v-", language, look, size.Width)
+					snap(t, w, name+"first")
+					test.Tap(f.filter)
+					f.picks[1].SetSelectedIndex(1)
+					if c := f.Choice(); c.Template != "taller-python" || f.picks[2].Visible() {
+						t.Errorf("of those up to a price %+v is proposed", c)
+					}
+					snap(t, w, name+"filtered")
+					f.picks[0].SetSelectedIndex(2)
+					test.Tap(f.task.ok)
+					if f.template.problem.Text == "" || f.task.done {
+						t.Error("with no template left one is made")
+					}
+					snap(t, w, name+"none")
+					f.picks[0].SetSelectedIndex(0)
+					f.picks[1].SetSelectedIndex(0)
+					if c := f.Choice(); c.Template != "pizarra" || f.template.problem.Text != "" {
+						t.Errorf("without filters %+v is proposed: %q", c, f.template.problem.Text)
+					}
+					f.Templates([]sandbox.Template{{Name: "new"}})
+					if c := f.Choice(); c.Template != "" {
+						t.Errorf("one that can't be started is proposed: %+v", c)
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -235,7 +235,11 @@ func (v *Spend) ShowNotes(n SpendNotes) {
 	o.stale.Hide()
 	o.profiles = n.Profiles
 	if n.Stale {
-		o.staleText.SetText(n.Prices)
+		text := n.Prices
+		if len(n.Profiles) == 0 { // then there is nobody to ask AWS as
+			text += " " + v.say("prices.how")
+		}
+		o.staleText.SetText(text)
 		o.staleText.Show()
 		o.refresh.Hidden = len(n.Profiles) == 0
 		o.stale.Show()

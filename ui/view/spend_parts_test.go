@@ -1,6 +1,8 @@
 package view
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +183,9 @@ func TestStalePricesCanBeRenewed(t *testing.T) {
 	if v.overview.refresh.Visible() || !strings.Contains(seenIn(v.Object()), "The prices are old (2026-08, as of 2026-08-01)") {
 		t.Error("old prices are not told, or AWS can be asked as nobody")
 	}
+	if !strings.Contains(seenIn(v.Object()), "add a profile of AWS") {
+		t.Error("nothing says how to get new prices without a profile")
+	}
 	v.ShowNotes(SpendNotes{Prices: "old", Stale: true, Profiles: []string{"work"}})
 	settle(env, fyne.NewSize(780, 580))
 	drawn(t, env, "spend-stale")
@@ -190,6 +195,39 @@ func TestStalePricesCanBeRenewed(t *testing.T) {
 	test.Tap(buttonIn(t, env.Window.Canvas().Overlays().Top().(*widget.PopUp).Content, "Ask AWS for new prices"))
 	if len(as) != 2 || as[0] != "work" || as[1] != "work" {
 		t.Errorf("asked as %v", as)
+	}
+}
+
+// The prices of sizes are there without a question to anybody, and regions that
+// differ can be chosen.
+func TestPricesBySize(t *testing.T) {
+	for _, language := range []string{"en", "es"} {
+		for _, look := range []string{"light", "dark"} {
+			for _, size := range []fyne.Size{{Width: 1040, Height: 680}, {Width: 640, Height: 480}} {
+				v, env := spendIn(t, language, look, size)
+				if v.quote.sizes.Visible() {
+					t.Error("a list of nothing is seen")
+				}
+				v.ShowPlaces([]string{"local"})
+				groups := []ui.PriceGroup{
+					{Regions: "us-east-1, us-east-2, us-west-2", Rows: [][]string{{"512 MiB", "0.25", "$0.0316", "$0.127"}, {"2 GiB", "1", "$0.127", "$0.505"}, {"8 GiB", "4", "$0.505", "$2.02"}}},
+					{Regions: "eu-west-1", Rows: [][]string{{"512 MiB", "0.25", "$0.04", "$0.16"}}},
+				}
+				v.ShowSizes(groups[:1])
+				v.Section(SpendQuote)
+				if !v.quote.group.Disabled() || len(v.quote.grid.Objects) != 16 {
+					t.Errorf("of one region there is a choice, or not all of its prices: %d", len(v.quote.grid.Objects))
+				}
+				v.ShowSizes(groups)
+				settle(env, size)
+				drawn(t, env, fmt.Sprintf("spend-sizes-%s-%s-%v", language, look, size.Width))
+				v.quote.group.SetSelectedIndex(1)
+				v.ShowSizes(slices.Clone(groups)) // as each reading of the account does
+				if v.quote.group.Disabled() || v.quote.group.Selected != "eu-west-1" || len(v.quote.grid.Objects) != 8 {
+					t.Errorf("%q is chosen, with %d texts", v.quote.group.Selected, len(v.quote.grid.Objects))
+				}
+			}
+		}
 	}
 }
 

@@ -32,6 +32,10 @@ type spendQuote struct {
 	ask       *Button
 	wrong     *widget.Label
 	answer    *fyne.Container
+	sizes     *fyne.Container // what an hour costs, by size
+	groups    []ui.PriceGroup
+	group     *Select
+	grid      *fyne.Container
 	object    fyne.CanvasObject
 }
 
@@ -58,7 +62,7 @@ func newSpendQuote(v *Spend) *spendQuote {
 	form := container.New(cards{}, field(v.say("quote.where"), q.place), field(v.say("quote.template.choose"), q.template))
 	times := container.New(cards{}, field(v.say("quote.hours"), q.hours), field(v.say("quote.minutes"), q.minutes))
 	q.object = container.NewVScroll(border(nil, nil, nil, barRoom(), container.NewVBox(
-		Muted(v.say("quote.text")), form, times, q.wrong, container.New(flow{}, q.ask), q.answer)))
+		Muted(v.say("quote.text")), form, times, q.wrong, container.New(flow{}, q.ask), q.answer, q.priceList())))
 	q.say(Muted(v.say("quote.first")))
 	return q
 }
@@ -180,4 +184,110 @@ func (v *Spend) ShowQuote(quote sandbox.Quote, problem string) {
 		edge = ColorBad
 	}
 	q.say(card(edge, factList(ui.QuoteFacts(v.env.Texts, quote))))
+}
+
+// priceList is what an hour costs by size and region, which needs no question to
+// anybody.
+func (q *spendQuote) priceList() fyne.CanvasObject {
+	v := q.v
+	q.group = NewSelect(nil, func(string) { q.showGroup() })
+	q.grid = container.New(cells{columns: 4})
+	title := widget.NewLabelWithStyle(v.say("sizes.title"), fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
+	q.sizes = container.NewVBox(widget.NewSeparator(), title, q.group, q.grid, Muted(v.say("sizes.text")))
+	q.sizes.Hide()
+	return q.sizes
+}
+
+// ShowSizes draws what sandboxes of all sizes cost.
+func (v *Spend) ShowSizes(groups []ui.PriceGroup) {
+	q := v.quote
+	same := slices.EqualFunc(groups, q.groups, func(a, b ui.PriceGroup) bool {
+		return a.Regions == b.Regions && slices.EqualFunc(a.Rows, b.Rows, slices.Equal[[]string])
+	})
+	if same {
+		return
+	}
+	was := q.group.Selected
+	q.groups = groups
+	var names []string
+	for _, g := range groups {
+		names = append(names, g.Regions)
+	}
+	q.group.SetOptions(names)
+	if len(names) > 0 {
+		q.group.SetSelectedIndex(max(0, slices.Index(names, was)))
+	}
+	enable(q.group, len(names) > 1)
+	visible(q.sizes, len(names) > 0)
+	q.showGroup()
+}
+
+func (q *spendQuote) showGroup() {
+	i := q.group.SelectedIndex()
+	if i < 0 || i >= len(q.groups) {
+		return
+	}
+	q.grid.Objects = nil
+	for _, title := range ui.PriceTitles(q.v.env.Texts) {
+		l := widget.NewLabel(title)
+		l.Importance = widget.LowImportance
+		l.Wrapping = fyne.TextWrapWord
+		q.grid.Add(l)
+	}
+	for _, row := range q.groups[i].Rows {
+		for _, text := range row {
+			q.grid.Add(widget.NewLabel(text))
+		}
+	}
+	q.sizes.Refresh()
+}
+
+// enable lets something be chosen, or shows it only.
+func enable(s *Select, can bool) {
+	if can {
+		s.Enable()
+	} else {
+		s.Disable()
+	}
+}
+
+// cells are columns of one width, whose rows are as high as they need to be.
+type cells struct{ columns int }
+
+const (
+	cellMost = 170 // width
+	cellPull = 10  // by which a row is closer to the one before
+)
+
+func (c cells) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(float32(c.columns)*70, cellPull)
+	for i := 0; i < len(objects); i += c.columns {
+		size.Height += c.high(objects, i) - cellPull
+	}
+	return size
+}
+
+// high is the height of the row that begins at i.
+func (c cells) high(objects []fyne.CanvasObject, i int) (h float32) {
+	for _, o := range objects[i:min(i+c.columns, len(objects))] {
+		h = max(h, o.MinSize().Height)
+	}
+	return h
+}
+
+func (c cells) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	w := min(cellMost, size.Width/float32(c.columns))
+	y := float32(0)
+	for i := 0; i < len(objects); i += c.columns {
+		row := objects[i:min(i+c.columns, len(objects))]
+		for _, o := range row { // a text that wraps has its height then
+			o.Resize(fyne.NewSize(w, o.MinSize().Height))
+		}
+		h := c.high(objects, i)
+		for k, o := range row {
+			o.Resize(fyne.NewSize(w, h))
+			o.Move(fyne.NewPos(float32(k)*w, y))
+		}
+		y += h - cellPull
+	}
 }

@@ -56,6 +56,11 @@ func (p *sandboxes) form(ctx context.Context, cancel context.CancelFunc, profile
 			}
 		})
 	}
+	fetch(ctx, func(ctx context.Context) (control.PriceTable, error) { return p.c.client.RefreshPrices(ctx, "") }, func(t control.PriceTable, err error) {
+		if err == nil { // else there is no word of vCPUs, which is little
+			f.Prices(t.Sizes)
+		}
+	})
 	f.Begin()
 }
 

@@ -318,7 +318,9 @@ func TestSandboxesPageSetsAnEnd(t *testing.T) {
 			h := hand{t, r}
 			h.fill(tx.Get("sandboxes.end.hint"), "20 min")
 			h.press(tx.Get("sandboxes.end.do"))
-			r.until("it is refused", func() bool { return e.did("removal microvm-one") && h.sees(ui.Explain(tx, &sandbox.Error{Code: sandbox.Gone, Msg: "it has ended"})) })
+			r.until("it is refused", func() bool {
+				return e.did("removal microvm-one") && h.sees(ui.Explain(tx, &sandbox.Error{Code: sandbox.Gone, Msg: "it has ended"}))
+			})
 			e.mu.Lock()
 			e.refuse = nil
 			e.mu.Unlock()

@@ -194,6 +194,7 @@ func (p *spend) render() {
 	}
 	v.ShowRange(shown)
 	v.ShowBudgets(ui.BudgetRows(tx, r.budgets, r.grants, now), r.profiles)
+	v.ShowSizes(ui.PriceGroups(tx, r.prices.Sizes))
 	v.ShowPlaces(append([]string{sandbox.ProfileLocal}, r.profiles...))
 	v.ShowAccount(p.account)
 	if p.budget != "" {

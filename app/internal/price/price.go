@@ -159,6 +159,9 @@ func Expected(r Rates, p Plan) sandbox.Micro {
 	return atMost(u.of(r, p).sum())
 }
 
+// MilliVCPU is how many thousandths of a vCPU come with a size of memory.
+func MilliVCPU(sizeMiB int) int { return sizeMiB * thousand / mibPerVCPU }
+
 // running is the use that is booked for a sandbox that was seen to run for so
 // many milliseconds, and nothing else.
 func (p Plan) running(ms int64) use {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arenero/arenero/app/control"
+	"github.com/arenero/arenero/app/internal/price"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -48,6 +49,16 @@ func (s *Scene) RefreshPrices(_ context.Context, profile string) (control.PriceT
 	t := control.PriceTable{Version: s.table.Version(), Regions: s.table.Regions(s.began), Stale: s.kind == Error}
 	if r, ok := s.table.Rates(region, 2048, s.began); ok {
 		t.Sourced = r.Sourced.UTC().Format(time.DateOnly)
+	}
+	for _, at := range t.Regions {
+		for _, size := range s.table.Sizes() {
+			if r, ok := s.table.Rates(at, size, s.began); ok {
+				hour := func(b sandbox.Burst) sandbox.Micro { return price.PerHour(r, price.Plan{SizeMiB: size, Burst: b}) }
+				t.Sizes = append(t.Sizes, control.SizePrice{
+					Region: at, SizeMiB: size, MilliVCPU: price.MilliVCPU(size), Base: hour(sandbox.BurstBaseline), Peak: hour(sandbox.BurstStrict),
+				})
+			}
+		}
 	}
 	return t, nil
 }
