@@ -55,6 +55,7 @@ type App struct {
 
 	connections connections
 	accounts    *accounts
+	http        *httpServer
 
 	mu      sync.Mutex // guards what follows
 	clients map[net.Conn]bool
@@ -165,7 +166,31 @@ func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 		Clock: a.cfg.Clock, Log: a.cfg.Log.With("part", "fleet"),
 	})
 	a.books.fleet = a.fleet
-	return err
+	if err != nil {
+		return err
+	}
+	return a.joinHTTP(chosen)
+}
+
+// joinHTTP has the tools served over HTTP as the owner has chosen.
+func (a *App) joinHTTP(chosen settings.Settings) error {
+	program := a.cfg.Bridge
+	if program == "" {
+		var err error
+		if program, err = control.Beside("arenero-bridge"); err != nil {
+			return err
+		}
+	}
+	child := &httpChild{program: program, log: a.cfg.Log.With("part", "http"), language: func() string {
+		s, err := a.connections.file.Read()
+		if err != nil {
+			return ""
+		}
+		return s.Language
+	}}
+	a.http = newHTTPServer(httpOrderOf(chosen), a.cfg.Clock, a.fleet.Renew)
+	a.http.serve = child.serve
+	return nil
 }
 
 // Run works until ctx is done, Stop was called, nobody has needed the engine
@@ -182,6 +207,10 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return a.fleet.Serve(ctx) })
 	g.Go(func() error { return a.books.serve(ctx) })
 	g.Go(func() error { return a.server.Serve(a.ln) })
+	g.Go(func() error {
+		a.http.run(ctx)
+		return nil
+	})
 	if a.cfg.IdleExit > 0 {
 		g.Go(func() error { return a.watchIdle(ctx, cancel) })
 	}
@@ -238,7 +267,7 @@ func (a *App) clientCount() int {
 }
 
 // watchIdle ends the engine when it has had no client and no sandbox for long
-// enough.
+// enough, and nobody may come over HTTP.
 func (a *App) watchIdle(ctx context.Context, end func()) error {
 	since := a.cfg.Clock.Now()
 	for {
@@ -252,7 +281,7 @@ func (a *App) watchIdle(ctx context.Context, end func()) error {
 			return nil
 		}
 		now := a.cfg.Clock.Now()
-		if a.clientCount() > 0 || a.fleet.Alive() > 0 || a.accounts.secrets.holds() {
+		if a.clientCount() > 0 || a.fleet.Alive() > 0 || a.accounts.secrets.holds() || a.http.ordered().on {
 			since = now
 		}
 		if now.Sub(since) >= a.cfg.IdleExit {

@@ -45,7 +45,7 @@ func (a *App) preferences() (control.Preferences, error) {
 		Language: s.Language, Theme: s.Theme, DefaultProfile: cmp.Or(s.DefaultProfile, sandbox.ProfileLocal),
 		Notices: control.Notices{Off: s.Notices.Off, Quiet: s.Notices.Quiet, Done: !s.Notices.Undone},
 		Paused:  s.Paused, GuideDone: s.GuideDone, Window: s.Window, Keychain: cmp.Or(s.Keychain, string(keychain.System)),
-		Settings: a.connections.file.Path(), LogFolder: filepath.Join(dirs.State, "log"), Version: a.cfg.Version,
+		Settings: a.connections.file.Path(), LogFolder: filepath.Join(dirs.State, "log"), Version: a.cfg.Version, HTTP: a.http.now(),
 	}
 	if l := a.cfg.Login; l.Can() {
 		out.CanStart = true
@@ -73,6 +73,7 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 				return control.Preferences{}, err
 			}
 		}
+		var order httpOrder
 		err := a.connections.file.Change(ctx, func(s *settings.Settings) error {
 			if p := e.DefaultProfile; p != nil {
 				if _, ok := s.Profile(*p); !ok && *p != sandbox.ProfileLocal {
@@ -87,10 +88,15 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 			if n := e.Notices; n != nil {
 				s.Notices.Off, s.Notices.Quiet, s.Notices.Undone = n.Off, n.Quiet, !n.Done
 			}
+			serving(s, e.HTTP)
+			order = httpOrderOf(*s)
 			return nil
 		})
 		if err != nil {
 			return control.Preferences{}, deskError(err)
+		}
+		if e.HTTP != nil {
+			a.http.want(order)
 		}
 		a.fleet.Renew()
 		return a.preferences()
@@ -124,7 +130,7 @@ func checkPreferences(e control.PreferencesEdit) error {
 			return invalid("notices", err.Error())
 		}
 	}
-	return nil
+	return checkServing(e.HTTP)
 }
 
 // startAtLogin has the tray started when the user signs in, or not.
@@ -136,6 +142,12 @@ func (a *App) startAtLogin(ctx context.Context, on bool) error {
 		return &sandbox.Error{Code: sandbox.Unsupported, Msg: "this system has no place for programs that start at login"}
 	}
 	err := a.cfg.Login.Set(ctx, on, a.cfg.Program)
+	if errors.Is(err, desktop.ErrForeign) && !on {
+		return &sandbox.Error{
+			Code: sandbox.WrongState, Msg: "what starts at login under the name of Arenero is not of Arenero, and stays as it is",
+			Hint: "Arenero itself does not start at login; to have nothing start, remove that entry in the settings of the desktop", Err: err,
+		}
+	}
 	if errors.Is(err, desktop.ErrForeign) {
 		return &sandbox.Error{
 			Code: sandbox.Exists, Msg: "another program has the name among those that start at login that Arenero would have",

@@ -18,6 +18,8 @@ type Desk interface {
 	// PlanHost tells what ChangeHost would do.
 	PlanHost(ctx context.Context, o HostOrder) (HostResult, error)
 	ChangeHost(ctx context.Context, o HostOrder) (HostResult, error)
+	// NoteHost keeps that another of our programs has changed a host.
+	NoteHost(ctx context.Context, n HostNote) (struct{}, error)
 	// CheckHost starts the entries of a host as it would, and emits what it finds.
 	CheckHost(ctx context.Context, host string, emit func(Finding) error) error
 
@@ -54,7 +56,7 @@ type Desk interface {
 
 // A Text is something for a person to read: its key in the translation, and the
 // names and values to fill in, in turn. Parts of the translation that it may be
-// in are "hosts", "verbs", "doctor", "keychain" and "profiles". A key that is in
+// in are "hosts", "verbs", "http", "doctor", "keychain" and "profiles". A key that is in
 // none of them is the text itself in English, as "messages" has it.
 type Text struct {
 	Key  string   `json:"key"`
@@ -158,6 +160,13 @@ type HostOrder struct {
 	ID       string   `json:"id,omitempty"` // of a new connection, as its plan had it
 }
 
+// A HostNote says what was done to a host without the engine.
+type HostNote struct {
+	Host       string            `json:"host"`
+	Kind       sandbox.EventKind `json:"kind"` // of those of apps
+	Connection string            `json:"connection,omitempty"`
+}
+
 // A HostResult is what was done to the files of a host, or would be.
 type HostResult struct {
 	Changes []HostChange `json:"changes"`
@@ -204,6 +213,7 @@ type Preferences struct {
 	Notices        Notices `json:"notices"`
 	StartAtLogin   bool    `json:"start_at_login"`
 	CanStart       bool    `json:"can_start"` // at login: this system has a place for it
+	HTTP           Serving `json:"http"`      // the tools over HTTP
 	Paused         bool    `json:"paused,omitempty"`
 	GuideDone      bool    `json:"guide_done,omitempty"` // the first steps were shown to their end, or left
 	Window         string  `json:"window,omitempty"`     // size of the windows, as their program wrote it: "960x640"
@@ -229,6 +239,8 @@ type PreferencesEdit struct {
 	StartAtLogin   *bool    `json:"start_at_login,omitempty"`
 	GuideDone      *bool    `json:"guide_done,omitempty"`
 	Window         *string  `json:"window,omitempty"`
+
+	HTTP *ServingEdit `json:"http,omitempty"`
 }
 
 // OwnProfiles are the owner's profiles.

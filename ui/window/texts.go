@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
+	"sync"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -17,8 +18,21 @@ import (
 // for each page, and those that the engine speaks in.
 var parts = []string{
 	"window", "window-sandboxes", "window-spend", ui.HostTexts, ui.ProfileTexts, ui.TokenTexts, "window-activity", "window-settings", ui.GuideTexts,
-	ui.Texts, ui.MessageTexts, ui.KeychainTexts, "hosts", "verbs", "doctor",
+	ui.Texts, ui.MessageTexts, ui.KeychainTexts, "hosts", "verbs", "http", "doctor",
 }
+
+// textsOf are all texts of a language, which are read once.
+func textsOf(language string) assets.Texts {
+	if language == assets.Spanish {
+		return spanish()
+	}
+	return english()
+}
+
+var (
+	english = sync.OnceValue(func() assets.Texts { return assets.Load(assets.English, parts...) })
+	spanish = sync.OnceValue(func() assets.Texts { return assets.Load(assets.Spanish, parts...) })
+)
 
 // languageOf is the language to speak to this user in: the one chosen, else that
 // of the environment, else that of the system.

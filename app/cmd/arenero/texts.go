@@ -11,7 +11,7 @@ import (
 )
 
 // parts are the files of assets/translation that this program shows texts of.
-var parts = []string{"help", "cli", ui.MessageTexts, "verbs", "profiles", "money", hostconf.Texts, app.DoctorTexts, ui.KeychainTexts}
+var parts = []string{"help", "cli", ui.MessageTexts, "verbs", "http", "profiles", "money", hostconf.Texts, app.DoctorTexts, ui.KeychainTexts}
 
 // texts are all of ours, in the language of the user. Tests set others.
 var texts = sync.OnceValue(func() assets.Texts { return assets.Load(language(), parts...) })

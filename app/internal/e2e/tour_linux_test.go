@@ -142,6 +142,9 @@ func (r *tour) sandboxes() {
 	r.says(r.run("pause"), "are paused")
 	r.says(r.fails("run", "--profile", "lab", "--json"), "has paused new sandboxes", "pause --off")
 	r.says(r.run("pause", "--off"), "again")
+	r.says(r.run("http", "on", "--addr", freeAddress(r.t), "--auth", "token"), "Serving MCP at")
+	r.says(r.run("http", "status", "--json"), `"serving"`)
+	r.says(r.run("http", "off"), "Nothing is served")
 	r.says(r.run("ls", "--profile", "lab", "--json"), "[") // nobody is signed in elsewhere
 	r.fails("run", "--profile", "mfa", "--template", "arenero-local", "--json")
 	r.fails("run", "--profile", "nobody", "--json")

@@ -13,6 +13,7 @@ import (
 type arguments struct {
 	connection string // of the host's entry; "" is none
 	http       bool
+	attached   bool   // to the program that has started it, which serves over HTTP by it
 	auth       string // who may come in over HTTP
 	host       string
 	port       int
@@ -58,6 +59,12 @@ func parse(args []string, tx assets.Texts) (arguments, error) {
 				return fail("start.args", "value", strconv.Quote(flag+"="+value))
 			}
 			a.http = true
+			continue
+		case "--attached":
+			if joined {
+				return fail("start.args", "value", strconv.Quote(flag+"="+value))
+			}
+			a.attached, onlyHTTP = true, flag
 			continue
 		case "--auth", "--host", "--port", "--connection":
 		default:

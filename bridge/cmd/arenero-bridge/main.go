@@ -62,7 +62,7 @@ func run() int {
 	defer stop()
 	s := newService(st, path, log)
 	if st.http {
-		err = s.serveHTTP(ctx)
+		err = s.serveHTTP(ctx, os.Stdin, out)
 	} else {
 		err = s.serveStdio(ctx, os.Stdin, out)
 	}

@@ -31,7 +31,9 @@ type service struct {
 
 func newService(st *settings, path string, log *slog.Logger) *service {
 	s := &service{st: st, log: log, engine: control.NewClient(path)}
-	s.engine.Launch = control.Launcher()
+	if !st.attached { // else it is the engine that has started this process
+		s.engine.Launch = control.Launcher()
+	}
 	s.look = control.NewClient(path)
 	s.own = newLease(sandbox.Lease{Connection: st.connection, Parent: parent(), Spec: st.spec}, s.engine, log)
 	s.tokens = newLeases(func() *lease { return newLease(sandbox.Lease{Spec: st.spec}, s.engine, log) })
@@ -206,8 +208,11 @@ func (f *firstByte) Read(p []byte) (int, error) {
 }
 
 // serveHTTP serves anyone who reaches the address, all with one sandbox, or who
-// has a token, each with their own.
-func (s *service) serveHTTP(ctx context.Context) error {
+// has a token, each with their own. Attached, it tells the address on out, and
+// ends when in does, which the program at the other end need not live to close.
+func (s *service) serveHTTP(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	srv, set, err := s.server(bridge.Config{
 		Cleanup: func(ctx context.Context, c *bridge.Conn) { s.tokens.endSession(ctx, c.ID) },
 	})
@@ -230,6 +235,16 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		s.log.Warn(s.st.texts.Get(warning, "address", address))
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s\n", name, s.st.texts.Get("start.serving", "url", "http://"+address+bridge.Endpoint))
+	if s.st.attached {
+		go func() {
+			io.Copy(io.Discard, in)
+			s.log.Info("the engine wants no more of this")
+			stop()
+		}()
+		if _, err := fmt.Fprintln(out, "http://"+address+bridge.Endpoint); err != nil {
+			stop()
+		}
+	}
 	if s.st.auth == authNone {
 		s.attach(ctx, s.hostOf(nil))
 		go s.may.watch(ctx, s.own.isLent)
