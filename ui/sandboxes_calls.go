@@ -259,11 +259,14 @@ func escapeEnd(text string, i int) int {
 	return i + 1
 }
 
-// Whole is all that a call said, as it is.
+// Whole is all that a call said that is kept, as it is shown.
 func (c *LiveCall) Whole() string {
 	var b strings.Builder
-	for _, s := range c.Said {
-		b.WriteString(s.Text)
+	for _, line := range c.Lines() {
+		for _, s := range line {
+			b.WriteString(s.Text)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,6 +112,50 @@ func FileIn(dir, name string) (string, error) {
 
 // FilesAwake reports whether the files of b can be looked at without waking it.
 func FilesAwake(b sandbox.Sandbox) bool { return b.State == sandbox.Running && !b.Orphan }
+
+// FilesAsked reports whether somebody has to say first that the files of b may be
+// looked at, though it is awake: to look counts as use, and in a cloud what is
+// awake costs. chosen tells that they went to the files of b, and did not just
+// come by; then they are asked only if b should have fallen asleep by now.
+func FilesAsked(b sandbox.Sandbox, chosen bool, now time.Time) bool {
+	if b.Profile == sandbox.ProfileLocal || b.Idle == 0 || b.Running > 0 || !FilesAwake(b) {
+		return false
+	}
+	at := sleepsAt(b, now)
+	return !chosen || at.IsZero() || !now.Before(at)
+}
+
+// FilesNote says that to look at the files of b keeps it awake, "" if it does not.
+func FilesNote(tx assets.Texts, b sandbox.Sandbox) string {
+	switch {
+	case b.Idle == 0 || !FilesAwake(b):
+		return ""
+	case b.Profile == sandbox.ProfileLocal:
+		return tx.Get("sandboxes.files.use", "span", spanTo(tx, b.Idle))
+	}
+	return tx.Get("sandboxes.files.use.costs", "span", spanTo(tx, b.Idle))
+}
+
+// mostLeftOut is how many names of what was left out are told.
+const mostLeftOut = 3
+
+// LeftOutText says what was not brought in of n things, of which some are named.
+func LeftOutText(tx assets.Texts, names []string, n int) string {
+	var told []string
+	for _, name := range names[:min(len(names), mostLeftOut)] {
+		told = append(told, printableTo(name, 60))
+	}
+	list := strings.Join(told, ", ")
+	switch {
+	case n == 0:
+		return ""
+	case n == 1:
+		return tx.Get("sandboxes.files.left-out.one", "names", list)
+	case n > len(told):
+		return tx.Get("sandboxes.files.left-out.more", "n", strconv.Itoa(n), "names", list, "rest", strconv.Itoa(n-len(told)))
+	}
+	return tx.Get("sandboxes.files.left-out", "n", strconv.Itoa(n), "names", list)
+}
 
 // ProgressText tells how far a transfer is. No total is one that is not known.
 func ProgressText(tx assets.Texts, name string, done, total int64) string {

@@ -351,6 +351,19 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// What is copied is what is shown: escape sequences and what was written over
+// are in neither.
+func TestWholeIsWhatIsShown(t *testing.T) {
+	var calls ui.LiveCalls
+	calls.Add(control.CallNews{ID: "1", Kind: "command", Text: "make"})
+	calls.Add(control.CallNews{ID: "1", Stream: "stdout", Data: []byte("\x1b[31mred\x1b[0m\ta\n10%\r20%\r\n\x1b]0;title\x07end")})
+	calls.Add(control.CallNews{ID: "1", Stream: "stderr", Data: []byte(" of it")})
+	c := calls.Newest()[0]
+	if got, want := c.Whole(), "red    a\n20%\nend of it\n"; got != want {
+		t.Errorf("copied is %q, want %q", got, want)
+	}
+}
+
 // TestTurns keeps as much of two streams that take turns as can be drawn.
 func TestTurns(t *testing.T) {
 	var calls ui.LiveCalls
@@ -362,7 +375,7 @@ func TestTurns(t *testing.T) {
 	if n := len(c.Said); n > 1024 || n < 1000 || !c.Cut {
 		t.Errorf("%d pieces are kept, cut %v", n, c.Cut)
 	}
-	if whole := c.Whole(); !strings.HasSuffix(whole, "abab") {
+	if whole := c.Whole(); !strings.HasSuffix(whole, "abab\n") {
 		t.Errorf("the end is lost: %.20q", whole)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/arenero/arenero/ui"
 )
 
-// An outputView shows what a program says, in letters of one width. Lines that
+// An outputView shows what a program says, in letters of one width, of which the
+// mouse and the keys can select some. Lines that
 // are too long go on in the next. What comes from the second stream, and what
 // runs, has another color, and a mark at its left. It follows the end for as long
 // as that is seen.
@@ -18,6 +19,9 @@ type outputView struct {
 	widget.BaseWidget
 	lines   []ui.SaidLine
 	wrapped []ui.SaidLine
+	pieces  []piece // where those are from
+	sel     outputSelection
+	onCopy  func(text string)
 	columns int
 	drawn   []*outputLine
 	objects []fyne.CanvasObject
@@ -27,6 +31,7 @@ type outputView struct {
 
 // An outputLine is the objects of one line that is seen.
 type outputLine struct {
+	sel   *canvas.Rectangle // behind what is selected
 	mark  *canvas.Rectangle
 	texts []*canvas.Text
 	shown ui.SaidLine
@@ -38,23 +43,31 @@ const outputMark = 8 // room for the mark
 
 func newOutputView() *outputView {
 	v := &outputView{}
+	v.sel.mark = canvas.NewRectangle(nil)
+	v.sel.mark.Hide()
+	v.objects = []fyne.CanvasObject{v.sel.mark}
 	v.ExtendBaseWidget(v)
-	v.measure()
 	v.scroll = container.NewVScroll(v)
 	v.scroll.OnScrolled = func(fyne.Position) { v.draw() }
 	return v
 }
 
-func (v *outputView) measure() {
-	v.letter = fyne.MeasureText("MMMMMMMMMM", sizeOfText(&v.BaseWidget), fyne.TextStyle{Monospace: true})
-	v.letter.Width /= 10
+// cell is the size of a letter. It is measured once there is something to show:
+// the font takes a while to read, and a window that opens shows no output yet.
+func (v *outputView) cell() fyne.Size {
+	if v.letter.Width == 0 {
+		v.letter = fyne.MeasureText("MMMMMMMMMM", sizeOfText(&v.BaseWidget), fyne.TextStyle{Monospace: true})
+		v.letter.Width /= 10
+	}
+	return v.letter
 }
 
 // show draws lines in place of what was there. From says that they are those of
 // something else.
 func (v *outputView) show(lines []ui.SaidLine, other bool) {
-	end := other || v.atEnd()
+	end := other || v.atEnd() && !v.sel.dragging
 	v.lines = lines
+	v.mind(other)
 	v.wrap()
 	if end {
 		v.toEnd()
@@ -64,7 +77,7 @@ func (v *outputView) show(lines []ui.SaidLine, other bool) {
 
 // atEnd reports whether the last line is seen.
 func (v *outputView) atEnd() bool {
-	return v.scroll.Offset.Y+v.scroll.Size().Height >= v.MinSize().Height-v.letter.Height
+	return len(v.wrapped) == 0 || v.scroll.Offset.Y+v.scroll.Size().Height >= v.MinSize().Height-v.cell().Height
 }
 
 func (v *outputView) toEnd() {
@@ -73,8 +86,15 @@ func (v *outputView) toEnd() {
 
 func (v *outputView) wrap() {
 	before := len(v.wrapped)
-	v.columns = max(10, int((v.scroll.Size().Width-outputMark-scrollRoom)/v.letter.Width))
-	v.wrapped = ui.Wrap(v.lines, v.columns)
+	if len(v.lines) == 0 {
+		v.wrapped, v.pieces = nil, nil
+		if before > 0 {
+			v.scroll.Refresh()
+		}
+		return
+	}
+	v.columns = max(10, int((v.scroll.Size().Width-outputMark-scrollRoom)/v.cell().Width))
+	v.wrapped, v.pieces = ui.Wrap(v.lines, v.columns), pieces(v.lines, v.columns)
 	if len(v.wrapped) != before {
 		v.scroll.Refresh()
 	}
@@ -82,14 +102,18 @@ func (v *outputView) wrap() {
 
 // draw has the objects show the lines that are seen.
 func (v *outputView) draw() {
-	top, h := v.scroll.Offset.Y, v.letter.Height
+	if len(v.wrapped) == 0 && len(v.drawn) == 0 {
+		return
+	}
+	top, h := v.scroll.Offset.Y, v.cell().Height
 	first := max(0, int(top/h))
 	last := min(len(v.wrapped), int((top+v.scroll.Size().Height)/h)+1)
 	grown := false
 	for len(v.drawn) < last-first {
-		l := &outputLine{mark: canvas.NewRectangle(nil), stale: true}
+		l := &outputLine{sel: canvas.NewRectangle(nil), mark: canvas.NewRectangle(nil), stale: true}
+		l.sel.Hide()
 		v.drawn = append(v.drawn, l)
-		v.objects = append(v.objects, l.mark)
+		v.objects = append(v.objects, l.sel, l.mark)
 		grown = true
 	}
 	for _, l := range v.drawn {
@@ -99,6 +123,7 @@ func (v *outputView) draw() {
 	for i := first; i < last; i++ {
 		k := i % len(v.drawn)
 		used[k] = true
+		v.drawSelection(v.drawn[k], i)
 		grown = v.drawLine(v.drawn[k], v.wrapped[i], float32(i)*h) || grown
 	}
 	for k, l := range v.drawn {
@@ -106,6 +131,7 @@ func (v *outputView) draw() {
 			l.hide()
 		}
 	}
+	v.drawCaret()
 	if grown {
 		canvas.Refresh(v)
 	}
@@ -149,13 +175,14 @@ func (v *outputView) drawLine(l *outputLine, line ui.SaidLine, y float32) (grown
 		l.mark.FillColor = colorOf(&v.BaseWidget, mark)
 	}
 	l.mark.Move(fyne.NewPos(1, y+1))
-	l.mark.Resize(fyne.NewSize(3, v.letter.Height-2))
+	l.mark.Resize(fyne.NewSize(3, v.cell().Height-2))
 	l.mark.Refresh()
 	return grown
 }
 
 func (l *outputLine) hide() {
 	l.stale = true
+	l.sel.Hide()
 	l.mark.Hide()
 	for _, t := range l.texts {
 		t.Hide()
@@ -176,7 +203,10 @@ func sameLine(a, b ui.SaidLine) bool {
 
 // MinSize is that of all lines.
 func (v *outputView) MinSize() fyne.Size {
-	return fyne.NewSize(10*v.letter.Width, float32(len(v.wrapped))*v.letter.Height)
+	if len(v.wrapped) == 0 {
+		return fyne.Size{}
+	}
+	return fyne.NewSize(10*v.cell().Width, float32(len(v.wrapped))*v.cell().Height)
 }
 
 // CreateRenderer is what the toolkit asks for.
@@ -186,7 +216,11 @@ type outputRenderer struct{ v *outputView }
 
 func (r *outputRenderer) Layout(fyne.Size) {
 	v := r.v
-	if columns := max(10, int((v.scroll.Size().Width-outputMark-scrollRoom)/v.letter.Width)); columns != v.columns {
+	if len(v.lines) == 0 {
+		v.draw()
+		return
+	}
+	if columns := max(10, int((v.scroll.Size().Width-outputMark-scrollRoom)/v.cell().Width)); columns != v.columns {
 		end := v.atEnd()
 		v.wrap()
 		if end {
@@ -201,7 +235,7 @@ func (r *outputRenderer) Destroy()                     {}
 
 // Refresh is asked for when the theme changes, too.
 func (r *outputRenderer) Refresh() {
-	r.v.measure()
+	r.v.letter = fyne.Size{} // the letters may be others
 	for _, l := range r.v.drawn {
 		l.stale = true
 	}

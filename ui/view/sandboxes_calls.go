@@ -47,6 +47,7 @@ func newCallsView(env Env) *CallsView {
 	v.how.Truncation = fyne.TextTruncateEllipsis
 	v.note = Muted("")
 	v.note.Hide()
+	v.out.onCopy = env.Copy
 	v.copy = NewButton(say("call.copy"), theme.ContentCopyIcon(), func() {
 		if c := v.calls.Get(v.seen); c != nil {
 			env.Copy(c.Whole())

@@ -19,6 +19,7 @@ const (
 	FilesWaking  = "waking"  // somebody has
 	FilesAway    = "away"    // it can't be asked: it starts, or has ended, or is others'
 	FilesLoading = "loading" // they have been asked for
+	FilesAsk     = "ask"     // it is awake, and to look would keep it so: nobody has said that they want that
 	FilesListed  = ""
 )
 
@@ -28,12 +29,14 @@ type FilesShown struct {
 	Dir   string
 	Files []sandbox.File
 	By    ui.FileColumn
-	Down  bool // descending
+	Down  bool   // descending
+	Note  string // about the looking itself
 }
 
 // A FilesView browses the files of a sandbox.
 type FilesView struct {
 	OnWake   func()
+	OnOpen   func() // look at the files though it counts as use
 	OnGo     func(dir string)
 	OnAgain  func()
 	OnSort   func(by ui.FileColumn, descending bool)
@@ -52,6 +55,7 @@ type FilesView struct {
 	banner *localBanner
 	state  *fyne.Container
 	told   string // of state
+	note   *widget.Label
 	whole  *fyne.Container
 	way    *fyne.Container
 	wayOf  string
@@ -92,7 +96,10 @@ func newFilesView(env Env) *FilesView {
 	v.progress.Hide()
 	v.state = container.NewStack()
 	tools := container.New(&toolRow{}, v.put, v.get, v.fresh, v.rename, v.remove, v.again)
-	v.whole = border(container.NewVBox(v.way, tools), v.progress, nil, nil, v.table.Object())
+	v.note = Muted("")
+	v.note.SizeName = theme.SizeNameCaptionText
+	v.note.Hide()
+	v.whole = border(container.NewVBox(v.way, tools, v.note), v.progress, nil, nil, v.table.Object())
 	v.object = border(v.banner.Object(), nil, nil, nil, container.NewStack(v.state, v.whole))
 	v.banner.around = v.object
 	v.Show(FilesShown{State: FilesLoading, Dir: ui.HomePath}, time.Time{})
@@ -138,6 +145,11 @@ func (v *FilesView) Show(s FilesShown, now time.Time) {
 	}
 	v.table.Show(rows)
 	v.enable()
+	if s.Note != v.note.Text {
+		set(v.note, s.Note)
+		visible(v.note, s.Note != "")
+		v.whole.Refresh()
+	}
 }
 
 // tell says why there are no files to see.
@@ -150,6 +162,8 @@ func (v *FilesView) tell(state string) {
 	switch state {
 	case FilesAsleep:
 		o = EmptyState(theme.MediaPauseIcon(), v.say("asleep"), v.say("asleep.text"), Action{Label: v.say("wake"), Do: func() { call0(v.OnWake) }, Primary: true})
+	case FilesAsk:
+		o = EmptyState(theme.FolderIcon(), v.say("ask"), v.say("ask.text"), Action{Label: v.say("ask.do"), Do: func() { call0(v.OnOpen) }, Primary: true})
 	case FilesWaking:
 		o = EmptyState(nil, v.say("waking"), "")
 	case FilesAway:

@@ -295,7 +295,8 @@ func TestSandboxFormProposes(t *testing.T) {
 					f := NewSandboxForm(v.env, []string{"local", "work"}, "work", func(SandboxChoice, func(string)) {}, nil)
 					f.Begin()
 					all := []sandbox.Template{
-						{Name: "pizarra", Version: "7", SizeMiB: 4096, PerHour: 1_009_000, Used: 38}, {Name: "taller-python", Version: "3", SizeMiB: 2048, PerHour: 504_000, Used: 9},
+						{Name: "pizarra", Version: "7", SizeMiB: 4096, PerHour: 1_009_000, Used: 38},
+						{Name: "taller-python", Version: "3", SizeMiB: 2048, PerHour: 504_000, Used: 9},
 						{Name: "horno-grande", Version: "2", SizeMiB: 8192, PerHour: 2_018_000},
 					}
 					f.Templates(all)

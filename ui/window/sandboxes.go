@@ -62,7 +62,10 @@ func (p *sandboxes) open() fyne.CanvasObject {
 		p.row = row
 		p.box.follow()
 	}
-	v.OnPart = func(string) { p.box.follow() }
+	v.OnPart = func(part string) {
+		p.box.files.went = part == view.SandboxFiles
+		p.box.follow()
+	}
 	v.OnDo, v.OnAll = p.do, p.all
 	v.OnNew = p.fresh
 	v.OnConnect = func() { p.c.goTo("hosts", "") }

@@ -25,10 +25,12 @@ import (
 type boxFiles struct {
 	p     *sandboxes
 	id    string
+	went  bool   // the user has gone to the files of the one that is selected
 	woken string // id of the one that the user wants woken
 	shown view.FilesShown
 	asked int // how often a folder was asked for: the last answer counts
 	copy  *boxCopy
+	out   string // what was left out of the last copy; it is said until it is hidden
 }
 
 // A boxCopy is files on their way in or out.
@@ -39,6 +41,8 @@ type boxCopy struct {
 	name  atomic.Pointer[string] // of the file that is on its way
 	done  atomic.Int64           // bytes of it
 	total atomic.Int64
+	out   []string // names of what was left out; of who copies, until that ends
+	outs  int      // number of them
 }
 
 func newBoxFiles(p *sandboxes) *boxFiles {
@@ -48,6 +52,11 @@ func newBoxFiles(p *sandboxes) *boxFiles {
 func (f *boxFiles) open() {
 	v := f.p.view.Files
 	v.OnWake = f.wake
+	v.OnOpen = func() {
+		f.shown.State = view.FilesLoading
+		f.list(f.shown.Dir)
+		f.draw()
+	}
 	v.OnGo = f.list
 	v.OnAgain = func() { f.list(f.shown.Dir) }
 	v.OnSort = func(by ui.FileColumn, descending bool) {
@@ -92,11 +101,16 @@ func (f *boxFiles) enter(b sandbox.Sandbox, fresh bool) {
 		f.shown.State = view.FilesLoading
 	}
 	if fresh {
+		f.out = ""
 		f.p.view.Files.Banner().Clear()
 		f.p.c.env.Window.SetOnDropped(f.dropped)
 	}
 	f.asked++
+	chosen := f.went || f.woken == b.ID
+	f.went = false
 	switch {
+	case ui.FilesAsked(b, chosen, f.p.c.env.Now()):
+		f.shown.State = view.FilesAsk
 	case ui.FilesAwake(b):
 		f.woken = ""
 		f.list(f.shown.Dir)
@@ -155,12 +169,14 @@ func (f *boxFiles) list(dir string) {
 			return
 		}
 		f.p.view.Files.Banner().Clear()
+		f.leftOut()
 		f.shown.State, f.shown.Dir, f.shown.Files = view.FilesListed, r.Path, all
 		f.draw()
 	})
 }
 
 func (f *boxFiles) draw() {
+	f.shown.Note = ui.FilesNote(f.p.c.env.Texts, f.p.find(f.id))
 	ui.SortFiles(f.shown.Files, f.shown.By, f.shown.Down)
 	now := f.p.c.env.Now()
 	f.p.view.Files.Show(f.shown, now)
@@ -179,6 +195,16 @@ func (f *boxFiles) draw() {
 		part = float64(done) / float64(total)
 	}
 	f.p.view.Files.Progress(ui.ProgressText(f.p.c.env.Texts, name, done, total), part)
+}
+
+// leftOut says what was left out of the last copy, if anything was.
+func (f *boxFiles) leftOut() {
+	if f.out != "" {
+		f.p.view.Files.Banner().Offer(f.out, func() {
+			f.out = ""
+			f.p.view.Files.Banner().Clear()
+		}, f.p.c.env.Texts.Get("sandboxes.dismiss"))
+	}
 }
 
 func (f *boxFiles) failed(err error) {
@@ -226,6 +252,7 @@ func (f *boxFiles) begin() (context.Context, *boxCopy) {
 		f.failed(errors.New(f.p.c.env.Texts.Get("sandboxes.files.copying")))
 		return nil, nil
 	}
+	f.out = ""
 	ctx, stop := context.WithCancel(context.Background())
 	f.copy = &boxCopy{id: f.id, began: f.p.c.env.Now(), stop: stop}
 	return ctx, f.copy
@@ -235,6 +262,10 @@ func (f *boxFiles) begin() (context.Context, *boxCopy) {
 func (f *boxFiles) copied(c *boxCopy, err error, well string) {
 	c.stop()
 	f.copy = nil
+	if c.id == f.id {
+		f.out = ui.LeftOutText(f.p.c.env.Texts, c.out, c.outs)
+		f.leftOut()
+	}
 	switch {
 	case errors.Is(err, context.Canceled), sandbox.CodeOf(err) == sandbox.Canceled:
 		f.p.c.toast(f.p.c.env.Texts.Get("sandboxes.files.stopped"))
@@ -306,10 +337,14 @@ func putTree(ctx context.Context, client *control.Client, c *boxCopy, r sandbox.
 
 func putFile(ctx context.Context, client *control.Client, c *boxCopy, r sandbox.FileRequest, local string) error {
 	at, err := os.Stat(local)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a link that leads nowhere
+		c.leave(local)
+		return nil
+	case err != nil:
 		return err
-	}
-	if !at.Mode().IsRegular() { // to open a pipe would wait for its other end, and a device never ends
+	case !at.Mode().IsRegular(): // to open a pipe would wait for its other end, and a device never ends
+		c.leave(local)
 		return nil
 	}
 	file, err := os.Open(local)
@@ -321,6 +356,17 @@ func putFile(ctx context.Context, client *control.Client, c *boxCopy, r sandbox.
 	c.begin(at.Name(), at.Size())
 	_, err = client.WriteFile(ctx, r, nil, &countedFile{file, c})
 	return err
+}
+
+// mostNamed is how many of what is left out are remembered by name.
+const mostNamed = 10
+
+// leave leaves something out.
+func (c *boxCopy) leave(local string) {
+	c.outs++
+	if len(c.out) < mostNamed {
+		c.out = append(c.out, filepath.Base(local))
+	}
 }
 
 // begin is the beginning of one file.

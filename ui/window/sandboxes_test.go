@@ -356,6 +356,40 @@ func TestSandboxesPageWakesNothing(t *testing.T) {
 	r.until("its files are there", func() bool { return p.box.files.shown.State == view.FilesListed && len(p.box.files.shown.Files) == 2 })
 }
 
+// To look at the files of one in a cloud keeps it awake, which costs: who comes by
+// is asked first, and who goes to them is told.
+func TestSandboxesPageKeepsNothingAwake(t *testing.T) {
+	e := newBoxEngine()
+	for id, b := range e.boxes {
+		b.Profile, b.State = "work", sandbox.Running
+		e.boxes[id] = b
+	}
+	r, p := boxPage(t, assets.English, e)
+	f := p.box.files
+	test.Tap(hand{t, r}.button(r.core.env.Texts.Get("sandboxes.part.files")))
+	r.until("the files that somebody went to", func() bool { return f.shown.State == view.FilesListed })
+	if !r.reads("and costs until then") {
+		t.Error("nothing says that to look keeps it awake")
+	}
+	p.place("microvm-two")
+	p.tick(time.Now())
+	r.pump()
+	if f.shown.State != view.FilesAsk || e.did("list microvm-two") {
+		t.Errorf("somebody who comes by sees %q", f.shown.State)
+	}
+	p.view.Files.OnOpen()
+	r.until("its files", func() bool { return f.shown.State == view.FilesListed && e.did("list microvm-two") })
+	n := len(e.asked)
+	for range 5 {
+		p.show(e.snapshot())
+		p.tick(time.Now())
+		r.pump()
+	}
+	if len(e.asked) != n {
+		t.Errorf("it is asked again by itself: %q", e.asked)
+	}
+}
+
 func TestSandboxesPageFiles(t *testing.T) {
 	e := newBoxEngine()
 	r, p := boxPage(t, assets.English, e)
