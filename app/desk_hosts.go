@@ -145,6 +145,13 @@ func (a *App) changeHost(ctx context.Context, o control.HostOrder, dry bool) (co
 	for _, c := range changes {
 		out.Changes = append(out.Changes, c.View())
 	}
+	if !dry {
+		for _, n := range HostNotes(host, changes...) {
+			if err := a.books.tellHost(n); err != nil {
+				return out, err
+			}
+		}
+	}
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/arenero/arenero/app"
 	"github.com/arenero/arenero/app/control"
@@ -233,6 +235,31 @@ func TestDeskConnectsHosts(t *testing.T) {
 		t.Errorf("put back, it is %+v", h)
 	} else if _, err := o.client.ChangeHost(ctx, control.HostOrder{Action: control.HostRemove, Host: "cursor"}); err != nil {
 		t.Fatal(err)
+	}
+
+	if err := o.client.NoteHost(ctx, control.HostNote{Host: "zed", Kind: sandbox.EventAppGone}); err != nil {
+		t.Fatal(err)
+	}
+	o.code("a note of an unknown host", o.client.NoteHost(ctx, control.HostNote{Host: "nonsense", Kind: sandbox.EventApp}), sandbox.NotFound)
+	o.code("a note of something else", o.client.NoteHost(ctx, control.HostNote{Host: "zed", Kind: sandbox.EventRevoked}), sandbox.Invalid)
+	// Written, put right, undone, taken out, put back, taken out again; and what
+	// was done elsewhere.
+	want := []string{"app.connected Cursor", "app.changed Cursor", "app.changed Cursor", "app.disconnected Cursor", "app.changed Cursor", "app.disconnected Cursor", "app.disconnected Zed"}
+	var kept []string
+	for deadline := time.Now().Add(time.Minute); len(kept) < len(want) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		page, err := o.client.Events(ctx, sandbox.EventQuery{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = nil
+		for _, e := range slices.Backward(page.Events) {
+			if strings.HasPrefix(string(e.Kind), "app.") {
+				kept = append(kept, fmt.Sprint(e.Kind, " ", e.Data["name"]))
+			}
+		}
+	}
+	if !slices.Equal(kept, want) {
+		t.Errorf("events: %q, want %q", kept, want)
 	}
 
 	_, err = o.client.PlanHost(ctx, control.HostOrder{Action: control.HostConnect, Host: "nonsense"})

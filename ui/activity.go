@@ -25,12 +25,13 @@ const (
 	TopicCalls     Topic = "calls"
 	TopicBudgets   Topic = "budgets"
 	TopicTokens    Topic = "tokens"
+	TopicApps      Topic = "apps"
 	TopicSystem    Topic = "system" // prices, the clock, the account
 )
 
 // Topics are all of them, as they are offered.
 func Topics() []Topic {
-	return []Topic{TopicSandboxes, TopicCalls, TopicBudgets, TopicTokens, TopicSystem}
+	return []Topic{TopicSandboxes, TopicCalls, TopicBudgets, TopicTokens, TopicApps, TopicSystem}
 }
 
 // An Entry is something that happened: an event, or a call in a sandbox.
@@ -97,7 +98,9 @@ func EventEntry(tx assets.Texts, e sandbox.Event, known Known) Entry {
 		out.Sandbox, out.Profile = e.Subject, name
 	case sandbox.EventRefused:
 		out.Name = name
-	case sandbox.EventThreshold, sandbox.EventOver:
+	case sandbox.EventApp, sandbox.EventAppChanged, sandbox.EventAppGone:
+		out.Host = name
+	case sandbox.EventThreshold, sandbox.EventOver, sandbox.EventBudgetSet:
 		out.Budget = e.Subject
 		if level, owner, _ := strings.Cut(e.Subject, ":"); level == string(sandbox.LevelProfile) {
 			out.Profile = owner
@@ -123,6 +126,8 @@ func topicOf(k sandbox.EventKind) Topic {
 		return TopicBudgets
 	case "token":
 		return TopicTokens
+	case "app":
+		return TopicApps
 	}
 	return TopicSystem
 }
@@ -165,6 +170,15 @@ func eventText(tx assets.Texts, e sandbox.Event, out Entry) string {
 		used, limit := of("spent_micro").Plus(of("held_micro")), of("limit_micro")
 		args = append(args, "budget", BudgetTitle(tx, sandbox.BudgetLevel(level), cmp.Or(out.By, name)), "percent", number(e.Data["percent"]),
 			"used", DollarsBeside(tx, used, limit), "limit", AllDollars(tx, limit))
+	case sandbox.EventBudgetSet:
+		level, _ := e.Data["level"].(string)
+		args = append(args, "budget", BudgetTitle(tx, sandbox.BudgetLevel(level), cmp.Or(out.By, name)))
+		if e.Data["limit_micro"] == nil {
+			key += ".none"
+			break
+		}
+		period, _ := e.Data["period"].(string)
+		args = append(args, "limit", LimitText(tx, new(of("limit_micro")), sandbox.Period(period)))
 	case sandbox.EventRefused:
 		args = append(args, "why", refusal(tx, e))
 		if name == "" {

@@ -8,6 +8,7 @@ const (
 	deskPlanHost    = "host/plan"
 	deskChangeHost  = "host/change"
 	deskCheckHost   = "host/check"
+	deskNoteHost    = "host/note"
 	deskPreferences = "preferences"
 	deskEdit        = "preferences/edit"
 	deskPause       = "pause"
@@ -25,7 +26,7 @@ const (
 // deskCalls are what e can be asked.
 func deskCalls(e Desk) map[string]actionCall {
 	return map[string]actionCall{
-		deskHosts: on(e.Hosts), deskPlanHost: on(e.PlanHost), deskChangeHost: on(e.ChangeHost), deskCheckHost: each(e.CheckHost),
+		deskHosts: on(e.Hosts), deskPlanHost: on(e.PlanHost), deskChangeHost: on(e.ChangeHost), deskCheckHost: each(e.CheckHost), deskNoteHost: on(e.NoteHost),
 		deskPreferences: on(e.Preferences), deskEdit: on(e.EditPreferences), deskPause: on(e.Pause),
 		deskProfiles: on(e.OwnProfiles), deskPutProfile: on(e.PutProfile), deskDropProfile: on(e.DropProfile), deskImportable: on(e.Importable),
 		deskDiagnose: each(e.Diagnose), deskBundle: on(e.SaveBundle), deskLogs: on(e.Logs),
@@ -46,6 +47,13 @@ func (c *Client) PlanHost(ctx context.Context, o HostOrder) (HostResult, error) 
 // ChangeHost changes the files of a host.
 func (c *Client) ChangeHost(ctx context.Context, o HostOrder) (HostResult, error) {
 	return ask[HostResult](ctx, c, deskChangeHost, o, ifUnsent)
+}
+
+// NoteHost tells an engine that runs what was done to a host without it. It starts
+// none.
+func (c *Client) NoteHost(ctx context.Context, n HostNote) error {
+	_, err := ask[struct{}](ctx, c, deskNoteHost, n, ifUnsent)
+	return err
 }
 
 // CheckHost emits what it finds of a host as it looks.

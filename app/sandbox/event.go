@@ -15,12 +15,16 @@ const (
 	EventOrphan      EventKind = "sandbox.orphan"
 	EventThreshold   EventKind = "budget.threshold"
 	EventOver        EventKind = "budget.over"
+	EventBudgetSet   EventKind = "budget.set"
 	EventRefused     EventKind = "create.refused"
 	EventDoubt       EventKind = "create.in_doubt"
 	EventCreated     EventKind = "token.created"
 	EventRotated     EventKind = "token.rotated"
 	EventRevoked     EventKind = "token.revoked"
 	EventExpiring    EventKind = "token.expiring"
+	EventApp         EventKind = "app.connected"
+	EventAppChanged  EventKind = "app.changed" // its entry, or where its sandboxes run
+	EventAppGone     EventKind = "app.disconnected"
 	EventPriceStale  EventKind = "price.stale"
 	EventClock       EventKind = "clock.suspect"
 	EventLedger      EventKind = "ledger.older" // than when it was last used: what is newer is lost
@@ -48,17 +52,17 @@ const (
 	OriginArrakis Origin = "arrakis"
 )
 
-// An Event is something that happened to a sandbox, a budget or a token. Data
+// An Event is something that happened to a sandbox, a budget, a token or an app. Data
 // holds no secret; its keys go with the kind: "reason" (an [EndReason]),
-// "percent", "spent_micro", "limit_micro", "level", "code", "name", "days",
-// "text" (of others, to be quoted).
+// "percent", "spent_micro", "limit_micro", "period", "level", "code", "name",
+// "days", "connection", "text" (of others, to be quoted).
 type Event struct {
 	ID       string         `json:"id"`
 	At       time.Time      `json:"at"`
 	Kind     EventKind      `json:"kind"`
 	Severity Severity       `json:"severity"`
 	Grant    string         `json:"grant,omitempty"`   // "" is nobody's but the owner's
-	Subject  string         `json:"subject,omitempty"` // id of a sandbox, grant or machine, or a budget
+	Subject  string         `json:"subject,omitempty"` // id of a sandbox, grant, app or machine, or a budget
 	Origin   Origin         `json:"origin"`
 	Data     map[string]any `json:"data,omitempty"`
 }

@@ -92,14 +92,14 @@ func TestTextsOfMoneyAreSaid(t *testing.T) {
 			"spend.prices":       {"", ".stale"},
 		}},
 		{ui.ActivityTexts, "activity.", []string{"activity*.go", "../activity*.go", "../view/activity*.go"}, map[string][]string{
-			"activity.topic.":    {"sandboxes", "calls", "budgets", "tokens", "system"},
+			"activity.topic.":    {"sandboxes", "calls", "budgets", "tokens", "apps", "system"},
 			"activity.severity.": {"info", "warn", "error"},
 			"activity.":          {"go.sandbox", "go.budget", "go.token", "clock.right"}, // of a table of them
 			"activity.fact.":     {"at", "severity", "name", "sandbox", "host", "profile", "token", "state", "why", "took", "kind"},
 			"activity.refused.":  {"budget_exceeded", "over_limit", "price_unknown", "concurrency_limit", "hours_too_long", "template_not_allowed", "profile_not_allowed", "clock_suspect"},
 			"activity.event.": {
 				"sandbox.ready", "sandbox.suspended", "sandbox.resumed", "sandbox.ended", "sandbox.ended.cost", "sandbox.ended.would", "sandbox.notice", "sandbox.orphan",
-				"budget.threshold", "budget.over", "create.refused", "create.refused.nameless", "create.in_doubt", "token.created", "token.rotated", "token.revoked", "token.expiring",
+				"budget.threshold", "budget.over", "budget.set", "budget.set.none", "app.connected", "app.changed", "app.disconnected", "create.refused", "create.refused.nameless", "create.in_doubt", "token.created", "token.rotated", "token.revoked", "token.expiring",
 				"price.stale", "clock.suspect", "clock.suspect.back", "clock.suspect.ahead", "ledger.older", "machine.ready", "machine.ended", "machine.notice",
 			},
 		}},

@@ -14,8 +14,9 @@ import (
 func eventKinds() []sandbox.EventKind {
 	return []sandbox.EventKind{
 		sandbox.EventReady, sandbox.EventSuspended, sandbox.EventResumed, sandbox.EventEnded, sandbox.EventNotice, sandbox.EventOrphan,
-		sandbox.EventThreshold, sandbox.EventOver, sandbox.EventRefused, sandbox.EventDoubt,
+		sandbox.EventThreshold, sandbox.EventOver, sandbox.EventBudgetSet, sandbox.EventRefused, sandbox.EventDoubt,
 		sandbox.EventCreated, sandbox.EventRotated, sandbox.EventRevoked, sandbox.EventExpiring,
+		sandbox.EventApp, sandbox.EventAppChanged, sandbox.EventAppGone,
 		sandbox.EventPriceStale, sandbox.EventClock, sandbox.EventLedger, sandbox.EventMachine, sandbox.EventMachineOver, sandbox.EventMachineSaid,
 	}
 }
@@ -41,7 +42,7 @@ func eventLine(e sandbox.Event, names map[string]string) string {
 	if text, ok := e.Data["text"].(string); ok && text != "" {
 		line += say("cli.event.quote", "text", cutTo(strings.Join(strings.Fields(text), " "), maxQuote))
 	}
-	if by := names[e.Grant]; by != "" && e.Grant != sandbox.GrantOwner && e.Kind != sandbox.EventThreshold && e.Kind != sandbox.EventOver && !strings.HasPrefix(string(e.Kind), "token.") {
+	if by := names[e.Grant]; by != "" && e.Grant != sandbox.GrantOwner && !strings.HasPrefix(string(e.Kind), "budget.") && !strings.HasPrefix(string(e.Kind), "token.") {
 		line += say("cli.event.by", "name", by)
 	}
 	return printable(line)
@@ -73,6 +74,15 @@ func eventText(e sandbox.Event, names map[string]string) string {
 		used, limit := amount("spent_micro").Plus(amount("held_micro")), amount("limit_micro")
 		args = append(args, "budget", budgetOwner(sandbox.BudgetLevel(level), cmp.Or(names[name], name)),
 			"percent", fmt.Sprint(wholeOf(e.Data["percent"])), "used", dollarsBeside(used, limit), "limit", say("cli.usd", "amount", inDigits(limit.String())))
+	case sandbox.EventBudgetSet:
+		level, _ := e.Data["level"].(string)
+		args = append(args, "budget", budgetOwner(sandbox.BudgetLevel(level), cmp.Or(names[name], name)))
+		if e.Data["limit_micro"] == nil {
+			key += ".none"
+			break
+		}
+		period, _ := e.Data["period"].(string)
+		args = append(args, "limit", limitText(new(amount("limit_micro")), sandbox.Period(period)))
 	case sandbox.EventRefused:
 		args = append(args, "sandbox", cmp.Or(name, say("cli.event.nameless")), "why", refusal(e))
 	case sandbox.EventExpiring:

@@ -61,6 +61,7 @@ func (c *hostsInstallCommand) Run() error {
 		if err != nil {
 			return err
 		}
+		s.note(h, change)
 		out = append(out, s.print(change, "hosts.done."))
 		return nil
 	})

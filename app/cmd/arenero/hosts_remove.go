@@ -62,6 +62,7 @@ func (c *hostsRemoveCommand) Run() error {
 			}
 		}
 		changes, err := s.Remove(ctx, h, want, false)
+		s.note(h, changes...)
 		for _, change := range changes {
 			out = append(out, s.print(change, "hosts.done."))
 		}
@@ -134,5 +135,6 @@ func (c *hostsUndoCommand) Run() error {
 	if err != nil {
 		return s.explain(h.ID, err)
 	}
+	s.note(h, change)
 	return s.finish([]changeRow{s.print(change, "hosts.done.")}, nil)
 }

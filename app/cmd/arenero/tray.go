@@ -245,7 +245,10 @@ func (trayHosts) Connect(ctx context.Context, id string) error {
 	}
 	h, err := hostconf.ByID(id)
 	if err == nil {
-		_, err = s.Install(ctx, h, app.HostEntry{}, false)
+		var done app.HostChange
+		if done, err = s.Install(ctx, h, app.HostEntry{}, false); err == nil {
+			s.note(h, done)
+		}
 	}
 	return s.explain(id, err)
 }

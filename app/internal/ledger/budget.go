@@ -211,7 +211,7 @@ func (t *tx) budgetEvent(kind sandbox.EventKind, a account) sandbox.Event {
 // SetBudget gives a budget another limit, nil being none, and another period,
 // "" being the one that it has, which is none at first. A limit
 // below what is spent and held ends nothing, and lets nothing new begin. With
-// another period, what was spent in the present one counts.
+// another period, what was spent in the present one counts. A change is an event.
 func (l *Ledger) SetBudget(ctx context.Context, level sandbox.BudgetLevel, owner string, limit *sandbox.Micro, period sandbox.Period) (sandbox.Budget, error) {
 	var out sandbox.Budget
 	err := l.write(ctx, true, func(t *tx) error {
@@ -220,11 +220,24 @@ func (l *Ledger) SetBudget(ctx context.Context, level sandbox.BudgetLevel, owner
 				return err
 			}
 		}
+		before, err := t.account("level = ? AND owner = ?", level, owner)
+		if err != nil && !errors.Is(err, errNone) {
+			return err
+		}
 		a, err := t.setBudget(level, owner, limit, period)
 		out = a.Budget
-		return err
+		if err != nil || sameLimit(before.Limit, a.Limit) && (before.Period == a.Period || a.Limit == nil) {
+			return err
+		}
+		e := t.budgetEvent(sandbox.EventBudgetSet, a)
+		e.Severity, e.Data["period"] = sandbox.SeverityInfo, string(a.Period)
+		return t.emit(e)
 	})
 	return out, err
+}
+
+func sameLimit(a, b *sandbox.Micro) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 func (t *tx) setBudget(level sandbox.BudgetLevel, owner string, limit *sandbox.Micro, period sandbox.Period) (account, error) {
@@ -253,7 +266,7 @@ func (t *tx) setBudget(level sandbox.BudgetLevel, owner string, limit *sandbox.M
 		}
 		a.passed = 0
 	}
-	if (limit == nil) != (a.Limit == nil) || limit != nil && *limit != *a.Limit {
+	if !sameLimit(limit, a.Limit) {
 		a.Limit, a.passed = limit, min(a.passed, (&account{Budget: sandbox.Budget{Limit: limit, Spent: a.Spent, Held: a.Held}}).reached())
 	}
 	a.lowered = a.Limit != nil && a.Spent.Plus(a.Held) > *a.Limit

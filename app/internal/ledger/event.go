@@ -21,13 +21,13 @@ func (l *Ledger) Emit(ctx context.Context, e sandbox.Event) error {
 	if e.Kind == "" {
 		return invalid("an event has a kind")
 	}
-	if e.ID == "" {
-		e.ID = "evt_" + uuid.NewString()
-	}
 	return l.write(ctx, e.Alert(), func(t *tx) error { return t.emit(e) })
 }
 
 func (t *tx) emit(e sandbox.Event) error {
+	if e.ID == "" {
+		e.ID = "evt_" + uuid.NewString()
+	}
 	if e.At.IsZero() {
 		e.At = t.now
 	}

@@ -176,9 +176,9 @@ func TestEvents(t *testing.T) {
 func TestSubscribe(t *testing.T) {
 	r := newRig(t)
 	g := r.grant("agent", 100)
-	events, cancel := r.Subscribe()
 	_, err := r.SetBudget(r.ctx(), sandbox.LevelGlobal, "", new(sandbox.Micro(10)), "")
 	r.must(err)
+	events, cancel := r.Subscribe()
 	_, err = r.Reserve(r.ctx(), want(order("a", g.ID, 60))) // half of the grant's, and too much for all
 	r.wantCode(err, sandbox.BudgetExceeded)
 	r.must(r.Emit(r.ctx(), sandbox.Event{ID: "one", Kind: sandbox.EventReady}))

@@ -113,7 +113,7 @@ func Test3_Levels(t *testing.T) {
 			if _, err := r.Order(r.ctx(), "a"); sandbox.CodeOf(err) != sandbox.NotFound {
 				t.Errorf("an order is left: %v", err)
 			}
-			if events := r.events(""); len(events) != 0 {
+			if events := r.events(""); len(events) != 1 || events[0].Kind != sandbox.EventBudgetSet {
 				t.Errorf("events are left: %v", events)
 			}
 			if entries := r.export(ledger.TableEntries).Entries; len(entries) != 0 {

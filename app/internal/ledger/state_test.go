@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -260,6 +261,14 @@ func TestSetBudget(t *testing.T) {
 	set(nil, sandbox.PeriodNone)
 	r.reserve(order("d", sandbox.GrantOwner, 1e12))
 	r.wantClean()
+	set(nil, sandbox.PeriodNone) // which changes nothing
+	var told []string
+	for _, e := range r.events(sandbox.EventBudgetSet) {
+		told = append(told, fmt.Sprint(e.Severity, " ", e.Subject, " ", e.Data["limit_micro"], " ", e.Data["period"]))
+	}
+	if want := []string{"info profile:work 450 none", "info profile:work 450 day", "info profile:work 500 week", "info profile:work 501 week", "info profile:work <nil> none"}; !slices.Equal(told, want) {
+		t.Errorf("events: %q, want %q", told, want)
+	}
 	for _, bad := range []struct {
 		level sandbox.BudgetLevel
 		owner string

@@ -131,6 +131,11 @@ func (s *Scene) ChangeHost(_ context.Context, o control.HostOrder) (control.Host
 	h.before, h.Entries = h.Entries, after
 	h.Connected = connected(h)
 	if change.Action != control.HostUnchanged {
+		kind, ok := map[string]sandbox.EventKind{"insert": sandbox.EventApp, "delete": sandbox.EventAppGone}[change.Action]
+		if !ok {
+			kind = sandbox.EventAppChanged
+		}
+		s.tellHostLocked(h, kind)
 		change.Backup = "/home/ada/.local/state/arenero/backups/" + h.ID + "-1"
 	}
 	return control.HostResult{Changes: []control.HostChange{change}}, nil
@@ -230,6 +235,21 @@ func diff(from, to string) []control.DiffLine {
 		}
 	}
 	return append(out, control.DiffLine{Kind: "same", Text: "   }"})
+}
+
+// NoteHost keeps what was done to an app elsewhere.
+func (s *Scene) NoteHost(_ context.Context, n control.HostNote) (struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := s.hostLocked(n.Host)
+	if err == nil {
+		s.tellHostLocked(h, n.Kind)
+	}
+	return struct{}{}, err
+}
+
+func (s *Scene) tellHostLocked(h *host, kind sandbox.EventKind) {
+	s.tellLocked(sandbox.Event{Kind: kind, Severity: sandbox.SeverityInfo, Subject: h.ID, Data: map[string]any{"name": h.Title}})
 }
 
 // CheckHost starts nothing, and finds what the scene has.

@@ -387,15 +387,31 @@ func (s *Scene) SetBudget(_ context.Context, b sandbox.Budget) (sandbox.Budget, 
 			return b, err
 		}
 		t.Grant.Limit, t.Grant.Period = b.Limit, b.Period
+		s.tellBudgetLocked(b)
 		return s.budgetOfLocked(t.Grant), nil
 	case i < 0:
 		s.budgets = append(s.budgets, b)
 		i = len(s.budgets) - 1
 	}
 	s.budgets[i].Limit, s.budgets[i].Period, s.budgets[i].Since = b.Limit, b.Period, b.Since
+	s.tellBudgetLocked(b)
 	out := s.budgets[i]
 	out.Spent, out.Held = s.spentLocked(out)
 	return out, nil
+}
+
+func (s *Scene) tellBudgetLocked(b sandbox.Budget) {
+	e := sandbox.Event{Kind: sandbox.EventBudgetSet, Severity: sandbox.SeverityInfo, Subject: string(b.Level), Data: map[string]any{"level": string(b.Level), "name": b.Owner, "period": string(b.Period)}}
+	if b.Owner != "" {
+		e.Subject += ":" + b.Owner
+	}
+	if b.Level == sandbox.LevelGrant {
+		e.Grant = b.Owner
+	}
+	if b.Limit != nil {
+		e.Data["limit_micro"] = int64(*b.Limit)
+	}
+	s.tellLocked(e)
 }
 
 // ConfirmClock has it that the time is right.
