@@ -152,6 +152,9 @@ func (b *tableBody) TappedSecondary(e *fyne.PointEvent) {
 	}
 }
 
+// Scrolled is a turn of the wheel.
+func (b *tableBody) Scrolled(e *fyne.ScrollEvent) { b.t.scroll.Scrolled(turned(e, b.height)) }
+
 // MouseIn and the like show which row a click is about.
 func (b *tableBody) MouseIn(e *desktop.MouseEvent) { b.MouseMoved(e) }
 

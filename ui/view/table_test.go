@@ -5,6 +5,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -247,6 +248,35 @@ func TestTableNarrow(t *testing.T) {
 		t.Errorf("the titles are at %v and the rows at %v", table.head.offset, table.scroll.Offset.X)
 	}
 	snap(t, w, "table-200")
+}
+
+func TestTableWheel(t *testing.T) {
+	table, _ := tableIn(t, fyne.NewSize(960, 300))
+	table.Show(someRows(0, 100))
+	notch := 3 * table.body.height
+	if runtime.GOOS == "darwin" {
+		notch = wheelNotch // the system says how far its wheels go
+	}
+	turn := func(by float32) float32 {
+		was := table.scroll.Offset.Y
+		table.body.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -by)})
+		return table.scroll.Offset.Y - was
+	}
+	if got, want := turn(wheelNotch), notch; got != want {
+		t.Errorf("a notch moves the rows by %v, want %v", got, want)
+	}
+	if got, want := turn(2*wheelNotch), 2*notch; got != want {
+		t.Errorf("two notches move the rows by %v, want %v", got, want)
+	}
+	if got := turn(7); got != 7 {
+		t.Errorf("a finger that moves by 7 moves the rows by %v", got)
+	}
+	if turn(-1e6); table.scroll.Offset.Y != 0 {
+		t.Errorf("the rows are at %v, above the first", table.scroll.Offset.Y)
+	}
+	if table.body.lines[0].cells[1].text.Text == "" {
+		t.Error("nothing is drawn")
+	}
 }
 
 // textsOf is all text that is seen.
