@@ -155,7 +155,8 @@ func (a *App) changeHost(ctx context.Context, o control.HostOrder, dry bool) (co
 	return out, nil
 }
 
-// CheckHost starts the entries of a host as it would, and emits what it finds.
+// CheckHost starts the entries of a host as it would, and emits what it finds as
+// soon as it does.
 func (g *gate) CheckHost(ctx context.Context, host string, emit func(control.Finding) error) error {
 	_, err := owned(ctx, g, nothingAt(func() error {
 		h, err := hostconf.ByID(host)
@@ -166,14 +167,8 @@ func (g *gate) CheckHost(ctx context.Context, host string, emit func(control.Fin
 		if err != nil {
 			return hostError(h.ID, err)
 		}
-		checks, err := hosts.Doctor(ctx, h, "")
-		if err != nil {
+		if err := hosts.Examine(ctx, h, "", func(c Check) error { return emit(c.View()) }); err != nil {
 			return hostError(h.ID, err)
-		}
-		for _, c := range checks {
-			if err := emit(c.View()); err != nil {
-				return err
-			}
 		}
 		return nil
 	}))

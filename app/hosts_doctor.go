@@ -42,15 +42,29 @@ const (
 // Doctor looks whether the entries of a host work: it starts each as the host
 // would. A host without entries of ours has no checks.
 func (h *Hosts) Doctor(ctx context.Context, host hostconf.Host, project string) ([]Check, error) {
+	var out []Check
+	err := h.Examine(ctx, host, project, func(c Check) error {
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
+// Examine is Doctor, and tells each check as soon as it is done. An error of tell
+// ends it.
+func (h *Hosts) Examine(ctx context.Context, host hostconf.Host, project string, tell func(Check) error) error {
 	status, err := h.Status(ctx, host, project)
-	if err != nil {
-		return nil, err
+	if err != nil || len(status.Entries) == 0 && len(status.Connections) == 0 {
+		return err
 	}
-	x := &examination{h: h, status: status}
+	x := &examination{h: h, status: status, tell: tell}
 	x.host()
 	for _, e := range status.Entries {
+		if x.untold != nil {
+			return x.untold
+		}
 		if err := x.entry(ctx, e); err != nil {
-			return x.checks, err
+			return err
 		}
 	}
 	for _, c := range status.Connections {
@@ -59,10 +73,7 @@ func (h *Hosts) Doctor(ctx context.Context, host hostconf.Host, project string) 
 			x.add("entry", Warn, text("verb.doctor.by-host", "file", c.File), text("verb.doctor.by-host.remedy", "name", c.Name))
 		}
 	}
-	if len(status.Entries) == 0 && len(status.Connections) == 0 {
-		return nil, nil
-	}
-	return x.checks, nil
+	return x.untold
 }
 
 func text(key string, args ...string) hostconf.Text { return hostconf.Text{Key: key, Args: args} }
@@ -73,11 +84,14 @@ type examination struct {
 	status     HostStatus
 	file, name string // of the entry that is looked at
 	id         string // of the host, with the flags that lead to that entry
-	checks     []Check
+	tell       func(Check) error
+	untold     error // of tell
 }
 
 func (x *examination) add(id string, level Level, what, remedy hostconf.Text) {
-	x.checks = append(x.checks, Check{x.status.Host, x.file, x.name, id, level, what, remedy})
+	if x.untold == nil {
+		x.untold = x.tell(Check{x.status.Host, x.file, x.name, id, level, what, remedy})
+	}
 }
 
 // host looks at what is true of all entries of the host.
