@@ -409,7 +409,7 @@ func TestCallWord(t *testing.T) {
 		{"well", exit(sandbox.Exit{}), "done", "hecha", "1.50 s"},
 		{"raised", ui.LiveCall{Kind: "code", StartedAt: noon, EndedAt: noon.Add(1500 * time.Millisecond), Exit: &sandbox.Exit{}, Raised: "NameError"}, "failed: NameError", "falló: NameError", "1.50 s"},
 		{"not well", exit(sandbox.Exit{Code: 7}), "exit code 7", "código de salida 7", "1.50 s"},
-		{"killed", exit(sandbox.Exit{Code: 137, Signal: 9}), "killed by signal 9", "muerta por la señal 9", "1.50 s"},
+		{"killed", exit(sandbox.Exit{Code: 137, Signal: 9}), "killed by signal 9", "muerta: señal 9", "1.50 s"},
 		{"late", exit(sandbox.Exit{Code: 137, Signal: 9, TimedOut: true}), "its time was up", "se acabó su tiempo", "1.50 s"},
 		{"failed", ui.LiveCall{StartedAt: noon, EndedAt: noon.Add(3 * time.Minute), Failed: &sandbox.Error{Code: sandbox.Gone}}, "failed", "falló", "3 min"},
 		{"cancelled", ui.LiveCall{Failed: &sandbox.Error{Code: sandbox.Canceled}}, "cancelled", "cancelada", ""},

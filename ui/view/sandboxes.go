@@ -107,14 +107,14 @@ func (v *Sandboxes) Banner() LocalBanner { return v.banner }
 func (v *Sandboxes) makeList() {
 	titles := ui.SandboxTitles(v.env.Texts)
 	columns := []Column{
-		ui.SandboxState:    {Width: 116, Sort: true},
+		ui.SandboxState:    {Width: 114, Sort: true},
 		ui.SandboxName:     {Width: 108, Grow: true, Sort: true},
-		ui.SandboxHost:     {Width: 84, Grow: true, Sort: true, From: 716},
+		ui.SandboxHost:     {Width: 84, Grow: true, Sort: true, From: 726},
 		ui.SandboxProfile:  {Width: 84, Grow: true, Sort: true, From: 820},
-		ui.SandboxTemplate: {Width: 84, Grow: true, Sort: true, From: 940},
-		ui.SandboxAge:      {Width: 76, Right: true, Sort: true, From: 630},
-		ui.SandboxSleep:    {Width: 80, Sort: true},
-		ui.SandboxLife:     {Width: 80, Sort: true},
+		ui.SandboxTemplate: {Width: 84, Grow: true, Sort: true, From: 916},
+		ui.SandboxAge:      {Width: 72, Right: true, Sort: true, From: 632},
+		ui.SandboxSleep:    {Width: 99, Sort: true},
+		ui.SandboxLife:     {Width: 82, Sort: true},
 		ui.SandboxSpend:    {Width: 88, Right: true, Sort: true},
 	}
 	for i := range columns {

@@ -36,15 +36,13 @@ func newCallsView(env Env) *CallsView {
 	v := &CallsView{env: env, banner: newLocalBanner(), out: newOutputView()}
 	say := func(key string) string { return env.Texts.Get("sandboxes." + key) }
 	v.table = NewTable(env, []Column{
-		{Title: say("call.column.what"), Width: 90, Grow: true}, {Title: say("call.column.how"), Width: 92, From: 280}, {Title: say("call.column.took"), Width: 52, Right: true},
+		{Title: say("call.column.what"), Width: 92, Grow: true}, {Title: say("call.column.how"), Width: 144, From: 326}, {Title: say("call.column.took"), Width: 54, Right: true},
 	})
 	v.table.OnSelect = func(id string) {
 		v.chosen = id
 		v.Show(v.calls, env.Now())
 	}
 	v.how = Muted("")
-	v.how.Wrapping = fyne.TextWrapOff
-	v.how.Truncation = fyne.TextTruncateEllipsis
 	v.note = Muted("")
 	v.note.Hide()
 	v.out.onCopy = env.Copy
@@ -120,7 +118,11 @@ func (v *CallsView) Show(calls *ui.LiveCalls, now time.Time) {
 func (v *CallsView) showCall(c *ui.LiveCall, now time.Time) {
 	other := c.ID != v.seen
 	v.seen = c.ID
+	before := v.how.MinSize().Height
 	set(v.how, ui.CallLine(v.env.Texts, c, now))
+	if v.how.MinSize().Height != before { // it takes more lines, or fewer
+		v.pane.Refresh()
+	}
 	note := ui.CallNote(v.env.Texts, c, v.env.Explain)
 	set(v.note, note)
 	visible(v.note, note != "")
@@ -144,7 +146,7 @@ func (leftRight) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (leftRight) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	pad := theme.Padding()
-	w := min(max(size.Width*0.4, 180), 340)
+	w := min(max(size.Width*0.46, 180), 400)
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 	objects[1].Resize(fyne.NewSize(size.Width-w-2*pad, size.Height))
 	objects[1].Move(fyne.NewPos(w+2*pad, 0))
