@@ -41,8 +41,13 @@ func Beside(name string) (string, error) {
 // program, unless another program is about to. The engine outlives whoever
 // starts it, and writes to its own log. Of one that failed to start, the next
 // Launch tells why in place of trying again.
-func Launcher() func(ctx context.Context) error {
-	l := &launcher{}
+func Launcher() func(ctx context.Context) error { return TellingLauncher(nil) }
+
+// TellingLauncher is as Launcher, and calls failed with why an engine that it
+// started has failed to start, as soon as that is known and from any goroutine:
+// the next Launch is another try then.
+func TellingLauncher(failed func(err error)) func(ctx context.Context) error {
+	l := &launcher{failed: failed}
 	return func(ctx context.Context) error {
 		program, err := Beside("arenero")
 		if err != nil {
@@ -117,8 +122,19 @@ func (t turn) end(ended <-chan struct{}) {
 	}
 }
 
+// LogFolder is where the engine and the tray write their logs.
+func LogFolder() (string, error) {
+	dirs, err := paths.Find()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dirs.State, "log"), nil
+}
+
 // A launcher knows how the last start of an engine ended.
 type launcher struct {
+	failed func(err error) // is told at once; nil has the next start tell
+
 	mu   sync.Mutex
 	why  string // the last words of one that failed, until told
 	when time.Time
@@ -147,7 +163,7 @@ func (l *launcher) start(program string, t turn) error {
 	l.why = ""
 	l.mu.Unlock()
 	if why != "" && fresh {
-		return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started: " + why, Retryable: true}
+		return notStarted(why)
 	}
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -188,9 +204,18 @@ func (l *launcher) await(cmd *exec.Cmd, out *os.File) {
 		return
 	}
 	words := strings.TrimPrefix(strings.TrimSpace(string(text)), "arenero: ")
+	if l.failed != nil {
+		l.failed(notStarted(cmp.Or(words, noWordsSaid)))
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why, l.when = cmp.Or(words, noWordsSaid), time.Now()
+}
+
+// notStarted says that an engine has ended as it began.
+func notStarted(why string) error {
+	return &sandbox.Error{Code: sandbox.Unreachable, Msg: "Arenero can't be started: " + why, Retryable: true}
 }
 
 // missingProgram says that a part of Arenero is not installed, and what to do.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // A system is what the choice of a program depends on.
@@ -136,12 +137,27 @@ func Window(program string, args ...string) error {
 }
 
 // Program starts a program that outlives this one.
-func Program(argv []string) error {
+func Program(argv []string) error { return Watched(argv, func(error) {}) }
+
+// failedSoon is how long after its start the end of a program is a failure to
+// start.
+const failedSoon = 20 * time.Second
+
+// Watched is as Program, and calls failed, from any goroutine, if the program
+// fails soon. What it says goes nowhere: nobody may be there to read it, and a
+// program that says something to nobody ends.
+func Watched(argv []string, failed func(err error)) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", filepath.Base(argv[0]), err)
 	}
-	go cmd.Wait() // or it would stay behind as a zombie
+	begun := time.Now()
+	go func() {
+		// Without this it would stay behind as a zombie.
+		if err := cmd.Wait(); err != nil && time.Since(begun) <= failedSoon {
+			failed(fmt.Errorf("%s: %w", filepath.Base(argv[0]), err))
+		}
+	}()
 	return nil
 }

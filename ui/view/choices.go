@@ -1,7 +1,11 @@
 package view
 
 import (
+	"image/color"
+	"slices"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -29,6 +33,51 @@ func (s *Select) MinSize() fyne.Size {
 		size.Width = max(size.Width, 80, min(roomMost, w+roomArrow+3*theme.InnerPadding()))
 	}
 	return size
+}
+
+// CreateRenderer draws the choice with an edge, as what can be typed into has:
+// its ground alone is hardly seen on a page that is as bright.
+func (s *Select) CreateRenderer() fyne.WidgetRenderer {
+	r := &edgedSelect{WidgetRenderer: s.Select.CreateRenderer(), of: s, edge: canvas.NewRectangle(color.Transparent)}
+	r.colored()
+	return r
+}
+
+type edgedSelect struct {
+	fyne.WidgetRenderer
+	of   *Select
+	edge *canvas.Rectangle
+	all  []fyne.CanvasObject
+}
+
+func (r *edgedSelect) colored() {
+	name := theme.ColorNameInputBorder
+	if r.of.Disabled() {
+		name = theme.ColorNameSeparator
+	}
+	r.edge.StrokeColor, r.edge.StrokeWidth = theme.Color(name), theme.Size(theme.SizeNameInputBorder)
+	r.edge.CornerRadius = theme.Size(theme.SizeNameInputRadius)
+}
+
+// Objects are those of the toolkit, and the edge above them.
+func (r *edgedSelect) Objects() []fyne.CanvasObject {
+	if inner := r.WidgetRenderer.Objects(); len(r.all) != len(inner)+1 {
+		r.all = append(slices.Clone(inner), r.edge)
+	}
+	return r.all
+}
+
+func (r *edgedSelect) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	wide := theme.Size(theme.SizeNameInputBorder)
+	r.edge.Move(fyne.NewSquareOffsetPos(wide / 2))
+	r.edge.Resize(size.SubtractWidthHeight(wide, wide))
+}
+
+func (r *edgedSelect) Refresh() {
+	r.colored()
+	r.WidgetRenderer.Refresh()
+	r.edge.Refresh()
 }
 
 // FocusGained has the choice come into view.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -16,6 +17,7 @@ import (
 type Frame struct {
 	env    Env
 	side   *Side
+	head   *fyne.Container
 	root   *fyne.Container
 	title  *canvas.Text
 	state  *canvas.Image
@@ -27,11 +29,13 @@ type Frame struct {
 
 	veil     *widget.PopUp
 	veilText *widget.Label
-	veilDo   *Button
+	veilDo   *fyne.Container
+
+	veilLabels []string // of the buttons
 }
 
-// narrowBelow is the width of a window that has no room for the labels of the
-// side bar.
+// narrowBelow is the width of a window that has no room for labels beside the
+// pictures of the side bar.
 const narrowBelow = 800
 
 // NewFrame returns a frame around no page yet. select is called with the name of
@@ -53,9 +57,9 @@ func NewFrame(env Env, title string, brand fyne.Resource, items []SideItem, foot
 	f.foot = container.NewVBox(widget.NewSeparator(), border(nil, nil,
 		widget.NewIcon(theme.NewColoredResource(theme.ConfirmIcon(), ColorGood)), nil, f.toast))
 	f.foot.Hide()
-	head := container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), border(nil, nil,
+	f.head = container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), border(nil, nil,
 		container.NewCenter(f.title), container.NewCenter(f.state), f.status))
-	page := border(container.NewVBox(head, f.banner.Object()), f.foot, nil, nil, f.area)
+	page := border(container.NewVBox(f.head, f.banner.Object()), f.foot, nil, nil, f.area)
 	f.root = container.New(&sideBySide{f.side}, f.side, page)
 	f.colored()
 	return f
@@ -79,8 +83,12 @@ func (f *Frame) Show(name, title string, page fyne.CanvasObject) {
 	// What is wider than a small window can be scrolled to.
 	before := len(f.area.Objects) > 0
 	f.area.Objects = []fyne.CanvasObject{container.NewScroll(container.New(layout.NewCustomPaddedLayout(0, 8, 12, 12), page))}
-	f.area.Refresh()
-	f.root.Refresh()
+	if before {
+		f.area.Refresh() // the page may be from before a change of the theme
+	} else {
+		f.area.Layout.Layout(f.area.Objects, f.area.Size())
+	}
+	f.head.Refresh()
 	// What had the focus may be seen no more. From here, Tab goes into the page.
 	if c := f.env.Window.Canvas(); before && c.Overlays().Top() == nil {
 		c.Focus(f.side)
@@ -115,13 +123,12 @@ func (f *Frame) Failed() string { return f.banner.Text() }
 
 // Veil has nothing be done in the window, and says why: there is no engine. What
 // was known stays to be seen behind it.
-func (f *Frame) Veil(icon fyne.Resource, title, why, label string, do func()) {
+func (f *Frame) Veil(icon fyne.Resource, title, why string, actions ...Action) {
 	if f.veil == nil {
 		f.veilText = widget.NewLabel("")
 		f.veilText.Wrapping = fyne.TextWrapWord
 		f.veilText.Alignment = fyne.TextAlignCenter
-		f.veilDo = NewButton("", nil, nil)
-		f.veilDo.Importance = widget.HighImportance
+		f.veilDo = container.NewHBox()
 		picture := canvas.NewImageFromResource(icon)
 		picture.FillMode = canvas.ImageFillContain
 		picture.SetMinSize(fyne.NewSquareSize(48))
@@ -130,14 +137,22 @@ func (f *Frame) Veil(icon fyne.Resource, title, why, label string, do func()) {
 		f.veil = widget.NewModalPopUp(container.NewPadded(container.NewPadded(container.NewVBox(room, picture,
 			widget.NewLabelWithStyle(title, fyne.TextAlignCenter, fyne.TextStyle{Bold: true}), f.veilText, container.NewCenter(f.veilDo)))), f.env.Window.Canvas())
 	}
-	f.veilDo.OnTapped = do
-	if f.veilText.Text != why || f.veilDo.Text != label || !f.veil.Visible() || !f.Veiled() {
-		f.veilText.SetText(why)
-		f.veilDo.SetText(label)
-		f.veilDo.Hidden = label == ""
-		f.veil.Show()
-		f.veil.Refresh()
+	var labels []string
+	for _, a := range actions {
+		labels = append(labels, a.Label)
 	}
+	if f.veilText.Text == why && slices.Equal(f.veilLabels, labels) && f.Veiled() {
+		return // the buttons keep the focus
+	}
+	f.veilLabels = labels
+	f.veilDo.RemoveAll()
+	for _, a := range actions {
+		f.veilDo.Add(a.button())
+	}
+	f.veilText.SetText(why)
+	f.veil.Show()
+	f.veil.Resize(f.veil.MinSize()) // the text wraps now, and so gets its height
+	f.veil.Refresh()
 }
 
 // Veiled reports whether the veil is there.

@@ -114,15 +114,19 @@ func TestVeil(t *testing.T) {
 	f := newFrame(env, nil)
 	asked := 0
 	Confirm(env, "Kill?", "It ends.", "Kill", true, func() { t.Error("done without a yes") })
-	f.Veil(theme.HomeIcon(), "No engine", "because", "Start it", func() { asked++ })
+	start := Action{Label: "Start it", Primary: true, Do: func() { asked++ }}
+	f.Veil(theme.HomeIcon(), "No engine", "because", start)
 	if !f.Veiled() || f.Why() != "because" {
 		t.Fatalf("veiled: %t, why %q", f.Veiled(), f.Why())
 	}
-	f.Veil(theme.HomeIcon(), "No engine", "for another reason", "Start it", func() { asked++ })
+	f.Veil(theme.HomeIcon(), "No engine", "for another reason", start, Action{Label: "Open log"})
 	if f.Why() != "for another reason" {
 		t.Errorf("why is %q", f.Why())
 	}
-	test.Tap(f.veilDo)
+	if n := len(f.veilDo.Objects); n != 2 {
+		t.Fatalf("%d buttons, want 2", n)
+	}
+	test.Tap(f.veilDo.Objects[0].(*Button))
 	if asked != 1 {
 		t.Errorf("asked to start %d times", asked)
 	}

@@ -29,17 +29,22 @@ type Side struct {
 	selected string
 	hovered  int
 	focused  bool
-	narrow   bool // room for pictures alone
+	narrow   bool // the labels go below the pictures
 	title    string
 	brand    fyne.Resource
 }
 
 const (
 	sideWide   = 184
-	sideNarrow = 52
-	sideRow    = 38
-	sideHead   = 60
+	sideNarrow = 76
+	sideIcon   = 52 // room for a picture beside a label
 	sidePad    = 8
+
+	sideRow       = 38
+	sideRowNarrow = 42
+	sideHead      = 60
+	sideHeadSmall = 48
+	sideSmall     = 11 // letters of a label below a picture
 )
 
 // NewSide returns a side bar with items, of which the last few are at its foot.
@@ -55,7 +60,7 @@ func (s *Side) Select(name string) {
 	s.Refresh()
 }
 
-// SetNarrow leaves out the labels, or puts them back.
+// SetNarrow puts the labels below the pictures, in small letters, or beside them.
 func (s *Side) SetNarrow(narrow bool) {
 	if s.narrow != narrow {
 		s.narrow = narrow
@@ -70,23 +75,38 @@ func (s *Side) width() float32 {
 	return sideWide
 }
 
+// row is the height of an item, and head that of what is above all.
+func (s *Side) row() float32 {
+	if s.narrow {
+		return sideRowNarrow
+	}
+	return sideRow
+}
+
+func (s *Side) head() float32 {
+	if s.narrow {
+		return sideHeadSmall
+	}
+	return sideHead
+}
+
 // MinSize is the room that the bar needs.
 func (s *Side) MinSize() fyne.Size {
-	return fyne.NewSize(s.width(), sideHead+sideRow*float32(len(s.items))+2*sidePad)
+	return fyne.NewSize(s.width(), s.head()+s.row()*float32(len(s.items))+sidePad)
 }
 
 // top is where an item begins.
 func (s *Side) top(i int) float32 {
 	if below := len(s.items) - i; below <= s.foot {
-		return s.Size().Height - sidePad - float32(below)*sideRow
+		return s.Size().Height - sidePad - float32(below)*s.row()
 	}
-	return sideHead + float32(i)*sideRow
+	return s.head() + float32(i)*s.row()
 }
 
 // at is the item at a height, or -1.
 func (s *Side) at(y float32) int {
 	for i := range s.items {
-		if top := s.top(i); y >= top && y < top+sideRow {
+		if top := s.top(i); y >= top && y < top+s.row() {
 			return i
 		}
 	}
@@ -214,14 +234,25 @@ func (r *sideRenderer) Layout(size fyne.Size) {
 	}
 	put(r.back, 0, 0, size.Width, size.Height)
 	put(r.line, size.Width-1, 0, 1, size.Height)
-	put(r.brand, (sideNarrow-28)/2, 16, 28, 28)
-	put(r.title, sideNarrow-4, 16, size.Width-sideNarrow, 28)
+	if r.side.narrow {
+		put(r.brand, (size.Width-28)/2, 12, 28, 28)
+		for i, row := range r.rows {
+			top := r.side.top(i)
+			put(row.back, 3, top+1, size.Width-7, sideRowNarrow-2)
+			put(row.edge, 3, top+10, 3, sideRowNarrow-20)
+			put(row.icon, (size.Width-18)/2, top+5, 18, 18)
+			put(row.text, 0, top+23, size.Width-1, 15)
+		}
+		return
+	}
+	put(r.brand, (sideIcon-28)/2, 16, 28, 28)
+	put(r.title, sideIcon-4, 16, size.Width-sideIcon, 28)
 	for i, row := range r.rows {
 		top := r.side.top(i)
 		put(row.back, sidePad, top+2, size.Width-2*sidePad, sideRow-4)
 		put(row.edge, sidePad, top+10, 3, sideRow-20)
-		put(row.icon, (sideNarrow-20)/2, top+(sideRow-20)/2, 20, 20)
-		put(row.text, sideNarrow-4, top, size.Width-sideNarrow-sidePad, sideRow)
+		put(row.icon, (sideIcon-20)/2, top+(sideRow-20)/2, 20, 20)
+		put(row.text, sideIcon-4, top, size.Width-sideIcon-sidePad, sideRow)
 	}
 }
 
@@ -252,9 +283,11 @@ func (r *sideRenderer) Refresh() {
 		}
 		row.icon.Resource = theme.NewColoredResource(s.items[i].Icon, name)
 		row.text.Color = theme.Color(theme.ColorNameForeground)
-		row.text.TextSize = theme.TextSize()
+		row.text.TextSize, row.text.Alignment = theme.TextSize(), fyne.TextAlignLeading
+		if s.narrow {
+			row.text.TextSize, row.text.Alignment = sideSmall, fyne.TextAlignCenter
+		}
 		row.text.TextStyle.Bold = open
-		row.text.Hidden = s.narrow
 	}
 	r.Layout(s.Size())
 	for _, o := range r.objects {

@@ -82,8 +82,10 @@ func TestContrast(t *testing.T) {
 				}
 			}
 			for _, line := range []fyne.ThemeColorName{theme.ColorNameInputBorder, ColorBrand} { // no texts, but seen they must be
-				if got := contrast(over(at(line), at(theme.ColorNameInputBackground)), over(at(theme.ColorNameInputBackground), color.White)); got < 2.5 {
-					t.Errorf("%s: %.2f, want 2.5", line, got)
+				for _, b := range backs {
+					if got := contrast(over(at(line), at(b)), over(at(b), color.White)); got < 3 {
+						t.Errorf("%s on %s: %.2f, want 3", line, b, got)
+					}
 				}
 			}
 		})

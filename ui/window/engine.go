@@ -25,6 +25,10 @@ const (
 	proveWithin = 20 * time.Second
 )
 
+// A launch starts an engine. again says that the last one came to nothing. It
+// calls failed, from any goroutine, if that is known only after it has returned.
+type launch func(ctx context.Context, again bool, failed func(err error)) error
+
 // An engineWatch follows what the engine tells, over the end of any, and starts
 // one where there is none. Each of its functions is called from its goroutine.
 type engineWatch struct {
@@ -34,8 +38,9 @@ type engineWatch struct {
 	// lost tells that there is none, and whether somebody has ended it on purpose.
 	// Such a one is not started again, unless the user says so.
 	lost    func(err error, ended bool)
-	launch  func(ctx context.Context, again bool) error // again: the last one came to nothing
-	restart chan struct{}                               // the user wants one started now
+	launch  launch
+	failed  func(err error) // tells why there is none though one was started; from any goroutine
+	restart chan struct{}   // the user wants one started now
 }
 
 // run works until ctx is done.
@@ -67,8 +72,8 @@ func (w *engineWatch) run(ctx context.Context) {
 		due := !ended && now.Sub(launched) >= launchEvery && (!known || now.Sub(since) >= launchAfter)
 		if wanted || due && refusedDial(err) {
 			launched = now
-			if lerr := w.launch(ctx, tries > 0); lerr != nil {
-				w.lost(lerr, ended)
+			if lerr := w.launch(ctx, tries > 0, w.failed); lerr != nil {
+				w.failed(lerr)
 			}
 			tries++
 		}
@@ -142,21 +147,47 @@ func refusedDial(err error) bool {
 
 // launcher returns what starts an engine: the tray, which is one, or else the
 // engine alone where there is no desktop to show a tray on.
-func launcher() func(ctx context.Context, again bool) error {
-	alone := control.Launcher()
-	return func(ctx context.Context, again bool) error {
+func launcher() launch {
+	return func(ctx context.Context, again bool, failed func(err error)) error {
 		program, err := control.Beside("arenero")
 		if err != nil {
 			return err
 		}
+		alone := control.TellingLauncher(failed)
 		if again || !hasDesktop() {
 			return alone(ctx)
 		}
-		if _, err := os.Stat(program); err != nil {
-			return alone(ctx) // which says what is missing
-		}
-		return start.Program([]string{program, "tray"})
+		// A tray that ends at once leaves it to an engine alone to work, or to say why
+		// none can.
+		return start.Watched([]string{program, "tray"}, func(error) {
+			if err := alone(ctx); err != nil {
+				failed(err)
+			}
+		})
 	}
+}
+
+// A startFailure is one of the ways in which no engine starts.
+type startFailure string
+
+const (
+	startMissing   startFailure = "missing"   // there is no such program
+	startForbidden startFailure = "forbidden" // it may not be run
+	startForeign   startFailure = "foreign"   // it is none of this system
+	startOther     startFailure = "other"     // it was started, and ended
+)
+
+// failureOf is which one err tells of.
+func failureOf(err error) startFailure {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return startMissing
+	case errors.Is(err, fs.ErrPermission):
+		return startForbidden
+	case errors.Is(err, errForeign):
+		return startForeign
+	}
+	return startOther
 }
 
 // hasDesktop reports whether there may be a place for the icon of a tray.

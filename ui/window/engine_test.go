@@ -51,7 +51,11 @@ func TestEngineThatHangs(t *testing.T) {
 		client: r.core.client, clock: clock, restart: make(chan struct{}),
 		saw:    func(sandbox.Snapshot) { saw <- true },
 		lost:   func(err error, _ bool) { lost <- err },
-		launch: func(context.Context, bool) error { t.Error("an engine is started beside one that hangs"); return nil },
+		failed: func(err error) { t.Errorf("start: %v", err) },
+		launch: func(context.Context, bool, func(error)) error {
+			t.Error("an engine is started beside one that hangs")
+			return nil
+		},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

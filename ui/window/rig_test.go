@@ -41,6 +41,32 @@ type rig struct {
 type queuedApp struct {
 	fyne.App
 	driver *queuedDriver
+	set    *systemSettings
+}
+
+func (a *queuedApp) Settings() fyne.Settings { return a.set }
+
+// Settings of a system that a test has become light or dark.
+type systemSettings struct {
+	fyne.Settings
+	shade *fyne.ThemeVariant
+	told  []func(fyne.Settings)
+}
+
+func (s *systemSettings) ThemeVariant() fyne.ThemeVariant {
+	if s.shade != nil {
+		return *s.shade
+	}
+	return s.Settings.ThemeVariant()
+}
+
+func (s *systemSettings) AddListener(told func(fyne.Settings)) { s.told = append(s.told, told) }
+
+func (s *systemSettings) turn(shade fyne.ThemeVariant) {
+	s.shade = &shade
+	for _, told := range s.told {
+		told(s)
+	}
 }
 
 func (a *queuedApp) Driver() fyne.Driver { return a.driver }
@@ -73,7 +99,7 @@ func newRig(t *testing.T, language string, e control.Engine) *rig {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	r := &rig{t: t, path: filepath.Join(dir, "run", "s"), todo: make(chan func(), 1024)}
 	plain := test.NewApp()
-	r.app = &queuedApp{plain, &queuedDriver{plain.Driver(), r.todo}}
+	r.app = &queuedApp{plain, &queuedDriver{plain.Driver(), r.todo}, &systemSettings{Settings: plain.Settings()}}
 	fyne.SetCurrentApp(r.app)
 	r.app.Settings().SetTheme(view.NewTheme("light"))
 	t.Cleanup(func() { test.NewApp() })

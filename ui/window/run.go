@@ -38,8 +38,9 @@ type Config struct {
 	Theme    string        // "light" or "dark", the same
 	Version  string
 	Clock    clockwork.Clock
-	// Launch starts an engine; again says that the last one came to nothing.
-	Launch func(ctx context.Context, again bool) error
+	// Launch starts an engine; again says that the last one came to nothing. It calls
+	// failed, from any goroutine, if that one comes to nothing after it has returned.
+	Launch func(ctx context.Context, again bool, failed func(err error)) error
 }
 
 // Main is the program: it reads the command line, and shows a window until the
@@ -47,10 +48,10 @@ type Config struct {
 // newApp is called once there is a display. It returns the exit code.
 func Main(args []string, version string, stdout, stderr io.Writer, newApp func() fyne.App) int {
 	cfg := Config{Version: version, Clock: clockwork.NewRealClock(), Launch: launcher()}
-	tx := assets.Load(languageOf(""), parts...)
+	tx := textsOf(languageOf(""))
 	done, err := cfg.parse(args, tx, stdout)
 	if cfg.Language != "" {
-		tx = assets.Load(cfg.Language, parts...)
+		tx = textsOf(cfg.Language)
 	}
 	switch {
 	case err != nil:
@@ -77,7 +78,7 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	told := f.Bool("version", false, "")
 	err = f.Parse(args)
 	if cfg.Language = assets.Language(*language); cfg.Language != "" {
-		tx = assets.Load(cfg.Language, parts...)
+		tx = textsOf(cfg.Language)
 	}
 	names := strings.Join(pageNames, ", ")
 	switch {
@@ -136,11 +137,12 @@ func (cfg *Config) run(tx assets.Texts, newApp func() fyne.App) error {
 	client.Patience = patience
 	defer client.Close()
 	app := newApp()
+	begun := newBeginning(ctx, client)
 	win, err := firstWindow(app)
 	if err != nil {
 		return errors.New(tx.Get("window.cli.screen", "display", os.Getenv("DISPLAY"), "why", err.Error()))
 	}
-	return cfg.show(ctx, app, win, client, asked)
+	return cfg.show(ctx, app, win, client, asked, begun)
 }
 
 // firstWindow makes a window. The toolkit panics where the display can't be used,
@@ -158,28 +160,29 @@ func firstWindow(app fyne.App) (win fyne.Window, err error) {
 // that an engine is gone, and looks for it by itself.
 const patience = time.Millisecond
 
-// soonEnough is how long the window waits for the preferences, so that it need
-// not change its language before the user's eyes.
-const soonEnough = 300 * time.Millisecond
-
 // show works until the window is closed.
-func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place) error {
+func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place, begun *beginning) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	begun.fonts.Wait()
 	s := newShell(ctx, *cfg, app, win, client)
-	first, done := context.WithTimeout(ctx, soonEnough)
-	if p, err := client.Preferences(first); err == nil {
+	if p, ok := soon(begun.prefs); ok {
 		s.prefs, s.known = p, true
 	}
-	done()
 	s.at = cmp.Or(cfg.Place.Page, s.at)
+	s.sized() // before it is laid out
 	s.build()
-	s.open(s.at, cfg.Place.Subject)
-	s.sized()
+	if cfg.Place.Subject != "" {
+		s.open(s.at, cfg.Place.Subject)
+	}
+	s.frame.NextPart() // the keys begin at the side bar
+	if snap, ok := soon(begun.snap); ok {
+		s.saw(snap) // so that it is in the first picture
+	}
+	parts := s.background(asked)
 	s.win.SetOnClosed(cancel)
 	s.win.SetCloseIntercept(s.close)
 	s.win.Show()
-	parts := s.background(asked)
 	app.Run()
 	cancel()
 	for range parts {
@@ -204,7 +207,8 @@ func (s *shell) background(asked <-chan control.Place) []func() {
 			case <-s.ctx.Done():
 			}
 		},
-		lost: func(err error, ended bool) { onUI(func() { s.lose(err, ended) }) },
+		lost:   func(err error, ended bool) { onUI(func() { s.lose(err, ended) }) },
+		failed: func(err error) { onUI(func() { s.unstarted(err) }) },
 	}
 	parts := []func(){
 		func() { watch.run(s.ctx) },

@@ -11,7 +11,6 @@ import (
 
 	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
-	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/assets/icons"
 	"github.com/arenero/arenero/ui"
 	"github.com/arenero/arenero/ui/view"
@@ -48,10 +47,11 @@ type shell struct {
 	ctx    context.Context // done when the program ends
 
 	prefs   control.Preferences
-	known   bool   // prefs are those of the engine
-	setting uint64 // number of the settings that prefs are of
-	spoken  string // language of what is shown
-	variant string // theme of what is shown
+	known   bool              // prefs are those of the engine
+	setting uint64            // number of the settings that prefs are of
+	spoken  string            // language of what is shown
+	variant string            // theme of what is shown
+	shade   fyne.ThemeVariant // what the system had then
 
 	core   *core
 	frame  *view.Frame
@@ -63,7 +63,9 @@ type shell struct {
 
 	link    ui.Link
 	why     error
-	ended   bool // somebody has ended the engine
+	ended   bool      // somebody has ended the engine
+	failure error     // why an engine did not start
+	pressed time.Time // when the user had one started; zero is not
 	since   time.Time
 	last    sandbox.Snapshot
 	settled *sandbox.Micro
@@ -90,7 +92,16 @@ func newShell(ctx context.Context, cfg Config, app fyne.App, win fyne.Window, cl
 	s.side, s.led = pages(s.core)
 	s.at = s.side[0].name()
 	s.keys()
+	app.Settings().AddListener(s.shaded)
 	return s
+}
+
+// shaded takes in that the system may have become light or dark. The toolkit
+// colors its own parts anew, and not what was drawn of colors.
+func (s *shell) shaded(now fyne.Settings) {
+	if s.frame != nil && s.look() == "" && now.ThemeVariant() != s.shade {
+		s.build()
+	}
 }
 
 // language and look are what the command line says, or else the preferences.
@@ -113,6 +124,7 @@ func (s *shell) look() string {
 func (s *shell) build() {
 	s.leave()
 	s.leave = func() {}
+	s.shade = s.app.Settings().ThemeVariant()
 	if l := s.look(); s.variant != l || s.frame == nil {
 		s.variant = l
 		s.app.Settings().SetTheme(view.NewTheme(l))
@@ -144,7 +156,7 @@ func (s *shell) build() {
 
 // env is what all views have in common, in the language of now.
 func (s *shell) env() view.Env {
-	tx := assets.Load(s.language(), parts...)
+	tx := textsOf(s.language())
 	return view.Env{
 		Texts: tx, Window: s.win, Now: s.cfg.Clock.Now,
 		Explain: func(err error) string { return explain(tx, err) },
@@ -214,6 +226,7 @@ func (s *shell) enter() {
 func (s *shell) saw(snap sandbox.Snapshot) {
 	again := s.link != ui.Linked
 	s.link, s.why, s.ended, s.last = ui.Linked, nil, false, snap
+	s.failure, s.pressed = nil, time.Time{}
 	if again {
 		s.frame.Unveil()
 		s.asked = time.Time{}
@@ -259,25 +272,77 @@ func (s *shell) lose(err error, ended bool) {
 	}
 }
 
+// unstarted takes in that an engine was started and came to nothing.
+func (s *shell) unstarted(err error) {
+	if s.link == ui.Linked || sandbox.CodeOf(err) == sandbox.Canceled || errors.Is(err, context.Canceled) {
+		return
+	}
+	s.failure, s.pressed = err, time.Time{}
+	s.veil()
+}
+
 // veil has the user wait for an engine, and says why there is none.
 func (s *shell) veil() {
 	tx := s.core.env.Texts
-	if s.link == ui.Starting && s.cfg.Clock.Since(s.since) < launchAfter && (s.why == nil || refusedDial(s.why)) {
+	now := s.cfg.Clock.Now()
+	if s.failure == nil && s.pressed.IsZero() && s.link == ui.Starting && now.Sub(s.since) < launchAfter && (s.why == nil || refusedDial(s.why)) {
 		return // it is on its way
 	}
-	title, label := tx.Get("window.lost"), tx.Get("window.start")
-	why := tx.Get("window.lost.again")
-	if s.ended {
-		why = tx.Get("window.lost.ended")
-	} else if s.why != nil && !refusedDial(s.why) {
-		why = s.core.env.Explain(s.why)
-	}
-	s.frame.Veil(picture(ui.IconLost), title, why, label, func() {
+	begin := view.Action{Label: tx.Get("window.start"), Primary: true, Do: func() {
+		s.failure, s.pressed = nil, s.cfg.Clock.Now()
 		select {
 		case s.restart <- struct{}{}:
 		default:
 		}
-	})
+		s.veil()
+	}}
+	actions := []view.Action{begin}
+	why := tx.Get("window.lost.again")
+	switch {
+	case s.failure != nil:
+		why = s.unstartedText()
+		actions[0].Label = tx.Get("window.start.again")
+		if folder := s.logFolder(); folder != "" && failureOf(s.failure) == startOther {
+			actions = append(actions, view.Action{Label: tx.Get("window.start.logs"), Do: func() { s.browse(fileURL(folder)) }})
+		}
+	case !s.pressed.IsZero() && now.Sub(s.pressed) < launchEvery:
+		why, actions = tx.Get("window.starting"), nil
+	case s.ended:
+		why = tx.Get("window.lost.ended")
+	case s.why != nil && !refusedDial(s.why):
+		why = s.core.env.Explain(s.why)
+	}
+	s.frame.Veil(picture(ui.IconLost), tx.Get("window.lost"), why, actions...)
+}
+
+// unstartedText says what kept an engine from starting, and what to do.
+func (s *shell) unstartedText() string {
+	tx := s.core.env.Texts
+	program, err := control.Beside("arenero")
+	if err != nil {
+		return s.core.env.Explain(err)
+	}
+	switch kind := failureOf(s.failure); kind {
+	case startMissing:
+		return tx.Get("window.start.missing", "program", program)
+	case startForbidden:
+		return tx.Get("window.start.forbidden", "program", program)
+	case startForeign:
+		return tx.Get("window.start.foreign", "program", program)
+	}
+	return tx.Get("window.start.other", "why", s.core.env.Explain(s.failure), "folder", s.logFolder())
+}
+
+// logFolder is where the engine has said that its log is, or where it would be.
+func (s *shell) logFolder() string {
+	if s.prefs.LogFolder != "" {
+		return s.prefs.LogFolder
+	}
+	folder, err := control.LogFolder()
+	if err != nil {
+		return ""
+	}
+	return folder
 }
 
 // status shows how things are.

@@ -74,6 +74,7 @@ type seat struct {
 	person
 	shell    *shell
 	launches atomic.Int64
+	launch   atomic.Pointer[func(failed func(error)) error]
 }
 
 // sit opens a window on an engine, which is nil for none.
@@ -89,8 +90,11 @@ func sit(t *testing.T, k *homeEngine, place control.Place) *seat {
 	}
 	s.person = person{t, s.rig}
 	ctx, cancel := context.WithCancel(t.Context())
-	s.shell = newShell(ctx, Config{Place: place, Clock: clockwork.NewRealClock(), Launch: func(context.Context, bool) error {
+	s.shell = newShell(ctx, Config{Place: place, Clock: clockwork.NewRealClock(), Launch: func(_ context.Context, _ bool, failed func(error)) error {
 		s.launches.Add(1)
+		if start := s.launch.Load(); start != nil {
+			return (*start)(failed)
+		}
 		return nil
 	}}, s.rig.app, s.rig.app.NewWindow("Arenero"), s.core.client)
 	s.rig.win = s.shell.win
