@@ -5,10 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 
-	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -27,38 +24,6 @@ func owned[T any](ctx context.Context, g *gate, do func() (T, error)) (out T, er
 // Pause has requests for new sandboxes refused, or taken again.
 func (g *gate) Pause(ctx context.Context, paused bool) (struct{}, error) {
 	return owned(ctx, g, func() (struct{}, error) { return struct{}{}, g.engine.app.pause(ctx, paused) })
-}
-
-// Logs are the logs there are, with their last lines.
-func (g *gate) Logs(ctx context.Context, _ struct{}) ([]control.Log, error) {
-	return owned(ctx, g, logTails)
-}
-
-// logTail is how much of the end of a log is shown.
-const logTail = 16 << 10
-
-func logTails() ([]control.Log, error) {
-	dir, err := logDir()
-	if err != nil {
-		return nil, deskError(err)
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err != nil {
-		return nil, deskError(err)
-	}
-	slices.Sort(found)
-	out := []control.Log{}
-	for _, path := range found {
-		tail, err := lastOf(path, logTail)
-		if errors.Is(err, fs.ErrNotExist) { // it was turned meanwhile
-			continue
-		}
-		if err != nil {
-			return nil, deskError(err)
-		}
-		out = append(out, control.Log{Name: filepath.Base(path), Path: path, Tail: tail})
-	}
-	return out, nil
 }
 
 // deskError is err for the owner, who may see more of what the system says than

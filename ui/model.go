@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 )
 
@@ -51,6 +52,7 @@ type State struct {
 	Doing    map[string]Verb  // what is being done, by the id of a sandbox
 	Notes    []Note           // what went wrong, or was done, and is not hidden yet
 	TellDone bool             // that long work has ended well is worth a notice
+	Serving  control.Serving  // the tools over HTTP
 	Explain  func(*sandbox.Error) string
 }
 
@@ -98,6 +100,7 @@ const (
 	PageProfiles  = "profiles"
 	PageTokens    = "tokens"
 	PageActivity  = "activity"
+	PageSettings  = "settings"
 )
 
 // An Action is what a click on an item asks for.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 )
@@ -174,10 +175,33 @@ func (t *tray) alerts() []Item {
 			out = append(out, Item{ID: "doubt/" + key(b), Label: t.tx.Get("tray.doubt", "sandbox", Name(b)), Action: Action{Open, b.ID, PageSandboxes}})
 		}
 	}
+	out = append(out, t.serving()...)
 	for _, n := range t.state.Notes {
 		out = append(out, Item{ID: "note/" + n.ID, Label: t.tx.Get("tray.dismiss", "text", n.Text), Action: Action{Verb: Hide, Subject: n.ID}})
 	}
 	return out
+}
+
+// serving says that the tools are served over HTTP, and to whom, for as long as the
+// owner has them served.
+func (t *tray) serving() []Item {
+	h := t.state.Serving
+	if !h.On || t.lost() {
+		return nil
+	}
+	args := []string{"address", h.Address}
+	label := t.tx.Get("tray.http.token", args...)
+	switch {
+	case h.State == control.ServingFailed:
+		label = t.tx.Get("tray.http.failed", args...)
+	case h.State == control.ServingStarting:
+		label = t.tx.Get("tray.http.starting", args...)
+	case h.Auth == control.AuthNone && h.Open:
+		label = t.tx.Get("tray.http.open", args...)
+	case h.Auth == control.AuthNone:
+		label = t.tx.Get("tray.http.none", args...)
+	}
+	return []Item{{ID: "http", Label: label, Action: Action{Verb: Open, Page: PageSettings}}}
 }
 
 func (t *tray) explain(e *sandbox.Error) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/ui"
@@ -438,6 +439,35 @@ func TestNamesOfOthersAreTamed(t *testing.T) {
 	} {
 		if got := ui.Name(sandbox.Sandbox{Name: name}); got != want {
 			t.Errorf("Name(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestR85_R90_TrayTellsOfHTTP has a line for as long as the tools are served over
+// HTTP, and leads to where that is set.
+func TestR85_R90_TrayTellsOfHTTP(t *testing.T) {
+	for name, tt := range map[string]struct {
+		is     control.Serving
+		en, es string // "" is no line
+	}{
+		"off":        {control.Serving{Address: "a:1", State: control.ServingOff}, "", ""},
+		"anyone":     {control.Serving{On: true, Address: "a:1", Auth: control.AuthNone, State: control.ServingOn}, "Serving over HTTP at a:1: anyone who reaches it can use it", "Se sirve por HTTP en a:1: quien llegue puede usarlo"},
+		"anyone far": {control.Serving{On: true, Address: "a:1", Auth: control.AuthNone, Open: true, State: control.ServingOn}, "⚠ Open to other computers over HTTP at a:1: anyone can use it", "⚠ Abierto a otros equipos por HTTP en a:1: cualquiera puede usarlo"},
+		"tokens":     {control.Serving{On: true, Address: "a:1", Auth: control.AuthToken, State: control.ServingOn}, "Serving over HTTP at a:1, for tokens", "Se sirve por HTTP en a:1, con tokens"},
+		"starting":   {control.Serving{On: true, Address: "a:1", Auth: control.AuthToken, State: control.ServingStarting}, "Starting over HTTP at a:1…", "Empezando por HTTP en a:1…"},
+		"failed":     {control.Serving{On: true, Address: "a:1", Auth: control.AuthNone, State: control.ServingFailed}, "Not served over HTTP at a:1: see Settings", "No se sirve por HTTP en a:1: mira los ajustes"},
+	} {
+		for language, want := range map[string]string{assets.English: tt.en, assets.Spanish: tt.es} {
+			s := linked()
+			s.Serving = tt.is
+			m := ui.Tray(s, assets.Load(language, ui.Texts), time.Now())
+			i := slices.IndexFunc(m.Items, func(i ui.Item) bool { return i.ID == "http" })
+			switch {
+			case i < 0 && want != "", i >= 0 && m.Items[i].Label != want:
+				t.Errorf("%s, %s: %+v", name, language, m.Items)
+			case i >= 0 && m.Items[i].Action != (ui.Action{Verb: ui.Open, Page: ui.PageSettings}):
+				t.Errorf("%s: it leads to %+v", name, m.Items[i].Action)
+			}
 		}
 	}
 }

@@ -44,7 +44,7 @@ type Desk interface {
 	// path. "" is a place of ours.
 	SaveBundle(ctx context.Context, path string) (string, error)
 	// Logs are the logs there are, with their last lines.
-	Logs(ctx context.Context, none struct{}) ([]Log, error)
+	Logs(ctx context.Context, q LogQuery) ([]Log, error)
 
 	// FollowCalls emits what ran in a sandbox lately, and then what does. Of
 	// earlier calls it has the last few, and the end of what they said.
@@ -78,9 +78,10 @@ type Host struct {
 	Perhaps   string      `json:"perhaps,omitempty"` // file or folder of its own that is here, where no program of it was found
 	Seen      string      `json:"seen,omitempty"`    // where it was found
 	Running   bool        `json:"running,omitempty"`
-	Connected bool        `json:"connected"` // an entry of ours is there as we wrote it
-	Scopes    []string    `json:"scopes"`    // the first is the usual one
-	Certain   string      `json:"certain"`   // how sure we are of its files: "high", "medium", "low"
+	Connected bool        `json:"connected"`      // an entry of ours is there as we wrote it
+	Scopes    []string    `json:"scopes"`         // the first is the usual one
+	HTTP      bool        `json:"http,omitempty"` // its entries can have an address
+	Certain   string      `json:"certain"`        // how sure we are of its files: "high", "medium", "low"
 	Entries   []HostEntry `json:"entries"`
 	Managed   *Text       `json:"managed,omitempty"` // an organisation decides
 	Lacks     *Text       `json:"lacks,omitempty"`   // what it needs before it can be connected
@@ -309,11 +310,26 @@ type Importable struct {
 	Problem  *Text       `json:"problem,omitempty"`
 }
 
+// A LogQuery asks for logs: the file of a name or all, and of their lines those of
+// a level and of worse ones. "" is all.
+type LogQuery struct {
+	Name  string `json:"name,omitempty"`
+	Level string `json:"level,omitempty"` // one of those below
+}
+
+// The levels of the lines of logs. Lines that have none go with the one before.
+const (
+	LevelDebug   = "DEBUG"
+	LevelInfo    = "INFO"
+	LevelWarning = "WARNING"
+	LevelError   = "ERROR"
+)
+
 // A Log is a log of ours.
 type Log struct {
 	Name string `json:"name"` // of its file
 	Path string `json:"path"`
-	Tail string `json:"tail"` // its last lines, at most 16 KiB
+	Tail string `json:"tail"` // its last lines of those asked for, at most 16 KiB
 }
 
 // CallNews is something about a call: see [sandbox.CallNews].

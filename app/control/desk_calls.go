@@ -111,7 +111,12 @@ func (c *Client) SaveBundle(ctx context.Context, path string) (string, error) {
 
 // Logs are the logs of the engine's computer.
 func (c *Client) Logs(ctx context.Context) ([]Log, error) {
-	return ask[[]Log](ctx, c, deskLogs, struct{}{}, always)
+	return c.LogTails(ctx, LogQuery{})
+}
+
+// LogTails are those that q asks for.
+func (c *Client) LogTails(ctx context.Context, q LogQuery) ([]Log, error) {
+	return ask[[]Log](ctx, c, deskLogs, q, always)
 }
 
 // FollowCalls emits what ran in a sandbox lately, and then what does, until ctx

@@ -29,7 +29,7 @@ func (t *tray) askPreferences(ctx context.Context) {
 // prefer goes by what the user has set from now on. Hours on the command line go
 // before those of the settings.
 func (t *tray) prefer(p control.Preferences) {
-	t.silent, t.state.TellDone = p.Notices.Off, p.Notices.Done
+	t.silent, t.state.TellDone, t.state.Serving = p.Notices.Off, p.Notices.Done, p.HTTP
 	if t.cfg.Quiet == nil {
 		t.quiet = ui.Hours{}
 		if p.Notices.Quiet != "" {

@@ -97,28 +97,32 @@ func comeIntoView(o fyne.CanvasObject) {
 	}
 }
 
+// below are the objects that another is made of, of those that pages are made of.
+func below(from fyne.CanvasObject) []fyne.CanvasObject {
+	switch from := from.(type) {
+	case *fyne.Container:
+		return from.Objects
+	case *container.Scroll:
+		return []fyne.CanvasObject{from.Content}
+	case *container.Split:
+		return []fyne.CanvasObject{from.Leading, from.Trailing}
+	case *container.ThemeOverride:
+		return []fyne.CanvasObject{from.Content}
+	case *widget.PopUp:
+		return []fyne.CanvasObject{from.Content}
+	case *body:
+		return []fyne.CanvasObject{from.content}
+	}
+	return nil
+}
+
 // scrollsTo finds an object below another, and what it is scrolled in on the way
 // to it, the innermost first.
 func scrollsTo(from, o fyne.CanvasObject) (in []*container.Scroll, ok bool) {
 	if from == o {
 		return nil, true
 	}
-	var below []fyne.CanvasObject
-	switch from := from.(type) {
-	case *fyne.Container:
-		below = from.Objects
-	case *container.Scroll:
-		below = []fyne.CanvasObject{from.Content}
-	case *container.Split:
-		below = []fyne.CanvasObject{from.Leading, from.Trailing}
-	case *container.ThemeOverride:
-		below = []fyne.CanvasObject{from.Content}
-	case *widget.PopUp:
-		below = []fyne.CanvasObject{from.Content}
-	case *body:
-		below = []fyne.CanvasObject{from.content}
-	}
-	for _, child := range below {
+	for _, child := range below(from) {
 		if child == nil || !child.Visible() {
 			continue
 		}

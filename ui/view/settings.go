@@ -22,6 +22,7 @@ type Settings struct {
 	OnUse    func(backend, passphrase string)
 
 	OnFolder func()
+	OnLog    func() // another level is to be shown
 	OnCheck  func()
 	OnBundle func()
 	OnPrices func(profile string)
@@ -29,6 +30,7 @@ type Settings struct {
 
 	env     Env
 	setting bool // what is shown is being brought up to date: nobody has chosen
+	known   bool // what is set was shown
 	prefs   control.Preferences
 	names   []string // of the profiles to choose from, as the engine has them
 
@@ -40,6 +42,8 @@ type Settings struct {
 	keychain, keychainDo           *widget.Label
 	keychainRow, logRow            *fyne.Container
 	care                           *care
+	served                         *served
+	log                            *openLog // in front of the page; nil is none
 	prices                         *widget.Label
 	versions                       *Text
 	priceRow                       *fyne.Container
@@ -69,7 +73,7 @@ func NewSettings(env Env) *Settings {
 	v.login = v.check(say("window.settings.login"), func(on bool) control.PreferencesEdit {
 		return control.PreferencesEdit{StartAtLogin: &on}
 	})
-	v.loginWhy = Muted(say("window.settings.login.none"))
+	v.loginWhy = Muted(say("window.settings.reading"))
 	v.file = Muted("")
 	v.makeNotices()
 	v.keychain, v.keychainDo = widget.NewLabel("…"), Muted("")
@@ -82,10 +86,7 @@ func NewSettings(env Env) *Settings {
 	v.logRow = container.NewVBox()
 	folder := NewButton(say("window.settings.folder"), theme.FolderOpenIcon(), func() { v.OnFolder() })
 	guide := NewButton(say("window.guide"), theme.QuestionIcon(), func() { v.OnGuide() })
-	command := "arenero-bridge --http --auth token"
-	warning := widget.NewLabel(say("window.settings.http.warning"))
-	warning.Wrapping = fyne.TextWrapWord
-	warning.Importance = widget.WarningImportance
+	v.served = newServed(v)
 	v.root = container.NewVScroll(container.New(&column{settingsWidth}, container.NewVBox(
 		v.section("window.settings.general",
 			field(say("window.settings.language"), v.language),
@@ -95,13 +96,27 @@ func NewSettings(env Env) *Settings {
 		),
 		v.section("window.settings.notices", v.notices, v.done, v.quiet, v.quietRow),
 		v.section("window.settings.keychain", v.keychain, v.keychainDo, v.keychainRow),
-		v.section("window.settings.http", plain(say("window.settings.http.text")), Copyable(env, command), warning),
+		v.served.object(),
 		v.care.object(),
 		v.section("window.settings.logs", v.file, v.logRow, container.NewHBox(folder)),
 		v.section("window.settings.prices", v.prices, v.priceRow),
 		v.section("window.settings.about", v.versions, container.NewHBox(guide)),
 	)))
+	v.usable()
 	return v
+}
+
+// usable has what is set be there to change once it is known, and as far as it has
+// a meaning.
+func (v *Settings) usable() {
+	for _, d := range []fyne.Disableable{v.language, v.look, v.profile, v.notices, v.from, v.to} {
+		usable(d, v.known)
+	}
+	usable(v.login, v.known && v.prefs.CanStart)
+	usable(v.done, v.known && !v.prefs.Notices.Off)
+	usable(v.quiet, v.known && !v.prefs.Notices.Off)
+	v.quietRow.Hidden = !v.known || v.prefs.Notices.Off || v.prefs.Notices.Quiet == ""
+	v.served.usable(v.known)
 }
 
 // Object is what goes into a window.
@@ -264,7 +279,7 @@ func (v *Settings) Prefer(p control.Preferences, profiles []string) {
 	v.setting = true
 	defer func() { v.setting = false }()
 	say := v.env.Texts.Get
-	v.prefs, v.names = p, profiles
+	v.prefs, v.names, v.known = p, profiles, true
 	pick := func(s *Select, keys []string, key string) {
 		for i, k := range keys {
 			if k == key {
@@ -284,7 +299,7 @@ func (v *Settings) Prefer(p control.Preferences, profiles []string) {
 	v.profile.SetOptions(titles)
 	pick(v.profile, profiles, p.DefaultProfile)
 	v.login.SetChecked(p.StartAtLogin)
-	usable(v.login, p.CanStart)
+	v.loginWhy.SetText(say("window.settings.login.none"))
 	v.loginWhy.Hidden = p.CanStart
 	v.notices.SetChecked(!p.Notices.Off)
 	v.done.SetChecked(p.Notices.Done)
@@ -293,9 +308,8 @@ func (v *Settings) Prefer(p control.Preferences, profiles []string) {
 		v.from.SetText(from)
 		v.to.SetText(to)
 	}
-	usable(v.done, !p.Notices.Off)
-	usable(v.quiet, !p.Notices.Off)
-	v.quietRow.Hidden = p.Notices.Off || p.Notices.Quiet == ""
+	v.served.show(p.HTTP)
+	v.usable()
 	v.file.SetText(say("window.settings.file", "file", p.Settings, "folder", p.LogFolder))
 	v.root.Refresh()
 }
@@ -320,27 +334,3 @@ func (v *Settings) Prices(text string, profiles []string) {
 
 // Versions tells of the programs.
 func (v *Settings) Versions(text string) { v.versions.SetText(text) }
-
-// Logs lists the logs.
-func (v *Settings) Logs(logs []control.Log) {
-	v.logRow.Objects = nil
-	for _, l := range logs {
-		v.logRow.Add(container.NewHBox(NewButton(l.Name, theme.FileTextIcon(), func() { v.ShowLog(l) })))
-	}
-	v.logRow.Refresh()
-}
-
-// ShowLog shows the end of a log.
-func (v *Settings) ShowLog(l control.Log) {
-	text := NewText(l.Tail, fyne.TextStyle{Monospace: true})
-	text.Wrapping = fyne.TextWrapBreak
-	text.SizeName = theme.SizeNameCaptionText
-	if l.Tail == "" {
-		text.SetText(v.env.Texts.Get("window.settings.log.empty"))
-	}
-	scroll := container.NewVScroll(text)
-	d := NewDialog(v.env, l.Path, scroll, v.env.Texts.Get("window.close"), nil,
-		Action{Label: v.env.Texts.Get("window.copy"), Do: func() { v.env.Copy(l.Tail) }})
-	d.Resize(fyne.NewSize(900, 560))
-	scroll.ScrollToBottom()
-}

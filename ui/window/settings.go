@@ -27,6 +27,18 @@ type settings struct {
 	prefs    control.Preferences
 	profiles []string
 	found    map[string]int
+	known    bool // prefs are those of the engine
+	logs     reading
+	shown    kept
+}
+
+// kept is what the engine told the page last, which a page that is made anew
+// begins with.
+type kept struct {
+	keychain *keychainStatus
+	logs     []control.Log
+	status   *control.Status
+	prices   *control.PriceTable
 }
 
 func newSettings(c *core) page {
@@ -54,7 +66,9 @@ func (p *settings) open() fyne.CanvasObject {
 	v.OnBundle = p.bundle
 	v.OnPrices = p.refreshPrices
 	v.OnGuide = func() { p.c.goTo(guideName, "") }
+	v.OnLog = p.readLog
 	p.view = v
+	p.again()
 	return v.Object()
 }
 
@@ -69,11 +83,55 @@ func fileURL(path string) string {
 
 func (p *settings) show(sandbox.Snapshot) {}
 
-func (p *settings) tick(time.Time) {}
+// tick goes on with the log that is shown.
+func (p *settings) tick(time.Time) { p.readLog() }
+
+// again shows what is known already, in the language of now.
+func (p *settings) again() {
+	if p.known {
+		p.view.Prefer(p.prefs, p.profiles)
+	}
+	if p.shown.keychain != nil {
+		p.view.Keychain(p.keychain(*p.shown.keychain))
+	}
+	if p.shown.logs != nil {
+		p.view.Logs(p.shown.logs)
+	}
+	if p.shown.status != nil {
+		p.versions(*p.shown.status)
+	}
+	if p.shown.prices != nil {
+		p.price(*p.shown.prices)
+	}
+}
+
+// readLog reads the log that is shown once more.
+func (p *settings) readLog() {
+	name, level := p.view.OpenLog()
+	if name == "" || !p.logs.begin() {
+		return
+	}
+	ctx := p.ctx
+	fetch(ctx, func(ctx context.Context) ([]control.Log, error) {
+		return p.c.client.LogTails(ctx, control.LogQuery{Name: name, Level: level})
+	}, func(logs []control.Log, err error) {
+		again := p.logs.end()
+		if err != nil {
+			p.c.fail(err)
+			return
+		}
+		for _, l := range logs {
+			p.view.LogTail(l, level)
+		}
+		if again {
+			p.readLog()
+		}
+	})
+}
 
 // enter reads all that is shown.
 func (p *settings) enter(ctx context.Context) {
-	p.ctx = ctx
+	p.ctx, p.logs = ctx, reading{}
 	fetch(ctx, p.c.client.Preferences, func(s control.Preferences, err error) {
 		if err != nil {
 			p.c.fail(err)
@@ -90,7 +148,9 @@ func (p *settings) enter(ctx context.Context) {
 		for _, own := range o.Profiles {
 			p.profiles = append(p.profiles, own.Name)
 		}
-		p.view.Prefer(p.prefs, p.profiles)
+		if p.known {
+			p.view.Prefer(p.prefs, p.profiles)
+		}
 		p.askPrices("")
 	})
 	fetch(ctx, p.c.client.Logs, func(logs []control.Log, err error) {
@@ -98,6 +158,7 @@ func (p *settings) enter(ctx context.Context) {
 			p.c.fail(err)
 			return
 		}
+		p.shown.logs = logs
 		p.view.Logs(logs)
 	})
 	fetch(ctx, p.c.client.Status, func(s control.Status, err error) {
@@ -105,15 +166,21 @@ func (p *settings) enter(ctx context.Context) {
 			p.c.fail(err)
 			return
 		}
-		p.view.Versions(p.c.env.Texts.Get("window.settings.versions",
-			"engine", s.Version, "program", s.Program, "pid", fmt.Sprint(s.PID), "since", s.Since.Local().Format("2006-01-02 15:04"), "system", runtime.GOOS+"/"+runtime.GOARCH))
+		p.shown.status = &s
+		p.versions(s)
 	})
 	p.lookAtKeychain()
 }
 
+// versions tells of the programs.
+func (p *settings) versions(s control.Status) {
+	p.view.Versions(p.c.env.Texts.Get("window.settings.versions",
+		"engine", s.Version, "program", s.Program, "pid", fmt.Sprint(s.PID), "since", s.Since.Local().Format("2006-01-02 15:04"), "system", runtime.GOOS+"/"+runtime.GOARCH))
+}
+
 // prefer shows what is set.
 func (p *settings) prefer(s control.Preferences) {
-	p.prefs = s
+	p.prefs, p.known = s, true
 	p.view.Prefer(s, p.profiles)
 }
 
@@ -122,7 +189,9 @@ func (p *settings) edit(e control.PreferencesEdit) {
 	fetch(p.ctx, func(ctx context.Context) (control.Preferences, error) { return p.c.client.EditPreferences(ctx, e) }, func(s control.Preferences, err error) {
 		if err != nil {
 			p.c.fail(err)
-			p.view.Prefer(p.prefs, p.profiles)
+			if p.known {
+				p.view.Prefer(p.prefs, p.profiles)
+			}
 			return
 		}
 		p.prefer(s)
@@ -151,6 +220,7 @@ func (p *settings) lookAtKeychain() {
 			p.view.Keychain(view.KeychainShown{Text: p.c.env.Explain(err), Bad: true})
 			return
 		}
+		p.shown.keychain = &k
 		p.view.Keychain(p.keychain(k))
 	})
 }
@@ -240,17 +310,23 @@ func (p *settings) askPrices(profile string) {
 			p.c.fail(err)
 			return
 		}
-		tx := p.c.env.Texts
-		text := tx.Get("window.settings.prices.are", "version", t.Version, "day", t.Sourced, "regions", fmt.Sprint(len(t.Regions)))
-		if t.Stale {
-			text += " " + tx.Get("window.settings.prices.stale")
-		}
-		own := slices.DeleteFunc(slices.Clone(p.profiles), func(name string) bool { return name == sandbox.ProfileLocal })
-		p.view.Prices(text, own)
+		p.shown.prices = &t
+		p.price(t)
 		if profile != "" {
-			p.c.toast(tx.Get("window.settings.prices.done"))
+			p.c.toast(p.c.env.Texts.Get("window.settings.prices.done"))
 		}
 	})
 }
 
 func (p *settings) refreshPrices(profile string) { p.askPrices(profile) }
+
+// price tells which prices are in use.
+func (p *settings) price(t control.PriceTable) {
+	tx := p.c.env.Texts
+	text := tx.Get("window.settings.prices.are", "version", t.Version, "day", t.Sourced, "regions", fmt.Sprint(len(t.Regions)))
+	if t.Stale {
+		text += " " + tx.Get("window.settings.prices.stale")
+	}
+	own := slices.DeleteFunc(slices.Clone(p.profiles), func(name string) bool { return name == sandbox.ProfileLocal })
+	p.view.Prices(text, own)
+}

@@ -37,6 +37,7 @@ func newOwner() *owner {
 		prefs: control.Preferences{
 			DefaultProfile: "local", CanStart: true, Keychain: "vault", Settings: "/home/ana/.config/arenero/settings.json",
 			LogFolder: "/home/ana/.local/state/arenero/logs", Version: "1.2.3", Notices: control.Notices{Done: true},
+			HTTP: control.Serving{Address: "127.0.0.1:8000", Auth: control.AuthNone, State: control.ServingOff},
 		},
 		keychain: keychainStatus{Backend: "vault", State: "locked", Secrets: 2},
 	}
@@ -69,6 +70,11 @@ func (o *owner) EditPreferences(_ context.Context, e control.PreferencesEdit) (c
 	set(&o.prefs.StartAtLogin, e.StartAtLogin)
 	set(&o.prefs.Window, e.Window)
 	set(&o.prefs.GuideDone, e.GuideDone)
+	if h := e.HTTP; h != nil {
+		set(&o.prefs.HTTP.On, h.On)
+		set(&o.prefs.HTTP.Address, h.Address)
+		set(&o.prefs.HTTP.Auth, h.Auth)
+	}
 	return o.prefs, nil
 }
 
@@ -82,7 +88,10 @@ func (o *owner) OwnProfiles(context.Context, struct{}) (control.OwnProfiles, err
 	return control.OwnProfiles{Default: "local", Profiles: []control.OwnProfile{{Name: "work", Kind: "sso"}}}, nil
 }
 
-func (o *owner) Logs(context.Context, struct{}) ([]control.Log, error) {
+func (o *owner) Logs(_ context.Context, q control.LogQuery) ([]control.Log, error) {
+	if q.Level == control.LevelError {
+		return []control.Log{{Name: "engine.log", Tail: "level=ERROR msg=broken"}}, nil
+	}
 	return []control.Log{{Name: "engine.log", Path: "/home/ana/.local/state/arenero/logs/engine.log", Tail: "level=INFO msg=ready"}}, nil
 }
 
@@ -287,6 +296,8 @@ func TestSettings(t *testing.T) {
 		{"successes", func() { p.tick("Also when a call of over 30 seconds has ended well") }, func(s control.Preferences) bool { return !s.Notices.Done && !s.Notices.Off }},
 		{"quiet hours", func() { p.tick("Show none at night") }, func(s control.Preferences) bool { return s.Notices.Quiet == "22:00-08:00" }},
 		{"other hours", func() { p.types("23:30", "07:00"); p.press("Set") }, func(s control.Preferences) bool { return s.Notices.Quiet == "23:30-07:00" }},
+		{"HTTP", func() { p.tick("Serve over HTTP") }, func(s control.Preferences) bool { return s.HTTP.On }},
+		{"HTTP for tokens", func() { p.choose("Who brings a token") }, func(s control.Preferences) bool { return s.HTTP.On && s.HTTP.Auth == control.AuthToken }},
 		{"notices", func() { p.tick("Show notices of what needs me") }, func(s control.Preferences) bool { return s.Notices.Off && s.Notices.Quiet != "" }},
 	}
 	for i, step := range steps {

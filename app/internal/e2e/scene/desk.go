@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/arenero/arenero/app/control"
@@ -14,6 +15,9 @@ import (
 func (s *Scene) Preferences(context.Context, struct{}) (control.Preferences, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.prefs.HTTP.State == "" {
+		s.serve(nil)
+	}
 	return s.prefs, nil
 }
 
@@ -33,10 +37,27 @@ func (s *Scene) EditPreferences(_ context.Context, e control.PreferencesEdit) (c
 	set(&s.prefs.StartAtLogin, e.StartAtLogin)
 	set(&s.prefs.GuideDone, e.GuideDone)
 	set(&s.prefs.Window, e.Window)
+	s.serve(e.HTTP)
 	s.settings++
 	s.own.Default = s.prefs.DefaultProfile
 	s.changedLocked()
 	return s.prefs, nil
+}
+
+// serve says that the tools are served over HTTP, as nothing is.
+func (s *Scene) serve(e *control.ServingEdit) {
+	h := &s.prefs.HTTP
+	h.Address, h.Auth = cmp.Or(h.Address, "127.0.0.1:8000"), cmp.Or(h.Auth, control.AuthNone)
+	if e != nil {
+		set(&h.On, e.On)
+		set(&h.Address, e.Address)
+		set(&h.Auth, e.Auth)
+	}
+	h.State, h.URL = control.ServingOff, ""
+	if h.On {
+		h.State, h.URL = control.ServingOn, "http://"+h.Address+"/mcp"
+	}
+	h.Open = !strings.HasPrefix(h.Address, "127.")
 }
 
 func set[T any](old, changed *T) {
@@ -106,7 +127,7 @@ func (s *Scene) SaveBundle(_ context.Context, path string) (string, error) {
 }
 
 // Logs are those of the scene.
-func (s *Scene) Logs(context.Context, struct{}) ([]control.Log, error) {
+func (s *Scene) Logs(context.Context, control.LogQuery) ([]control.Log, error) {
 	at := func(ago time.Duration) string { return "time=" + s.began.Add(-ago).Format(time.RFC3339) }
 	tail := at(21*time.Minute) + " level=INFO msg=\"engine started\" version=" + version + "\n" +
 		at(20*time.Minute) + " level=INFO msg=\"sandbox ready\" part=fleet profile=local\n" +
