@@ -137,11 +137,12 @@ func (cfg *Config) run(tx assets.Texts, newApp func() fyne.App) error {
 	client.Patience = patience
 	defer client.Close()
 	app := newApp()
+	begun := newBeginning(ctx, client)
 	win, err := firstWindow(app)
 	if err != nil {
 		return errors.New(tx.Get("window.cli.screen", "display", os.Getenv("DISPLAY"), "why", err.Error()))
 	}
-	return cfg.show(ctx, app, win, client, asked)
+	return cfg.show(ctx, app, win, client, asked, begun)
 }
 
 // firstWindow makes a window. The toolkit panics where the display can't be used,
@@ -159,22 +160,15 @@ func firstWindow(app fyne.App) (win fyne.Window, err error) {
 // that an engine is gone, and looks for it by itself.
 const patience = time.Millisecond
 
-// soonEnough is how long the window waits for the preferences, so that it need
-// not change its language before the user's eyes.
-const soonEnough = 300 * time.Millisecond
-
 // show works until the window is closed.
-func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place) error {
+func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place, begun *beginning) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	begun.fonts.Wait()
 	s := newShell(ctx, *cfg, app, win, client)
-	first, done := context.WithTimeout(ctx, soonEnough)
-	if p, err := client.Preferences(first); err == nil {
+	if p, ok := soon(begun.prefs); ok {
 		s.prefs, s.known = p, true
 	}
-	done()
-	// What the engine tells comes while all this is made, and is what is drawn first.
-	parts := s.background(asked)
 	s.at = cmp.Or(cfg.Place.Page, s.at)
 	s.sized() // before it is laid out
 	s.build()
@@ -182,6 +176,10 @@ func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, clie
 		s.open(s.at, cfg.Place.Subject)
 	}
 	s.frame.NextPart() // the keys begin at the side bar
+	if snap, ok := soon(begun.snap); ok {
+		s.saw(snap) // so that it is in the first picture
+	}
+	parts := s.background(asked)
 	s.win.SetOnClosed(cancel)
 	s.win.SetCloseIntercept(s.close)
 	s.win.Show()
