@@ -139,8 +139,11 @@ func (s *shell) build() {
 		items = append(items, view.SideItem{Name: p.name(), Label: tx.Get("window.page." + p.name()), Icon: p.icon()})
 	}
 	items = append(items, view.SideItem{Name: helpItem, Label: tx.Get("window.help"), Icon: theme.HelpIcon()})
-	if s.frame != nil {
+	var spot view.Spot
+	again := s.frame != nil
+	if again {
 		s.frame.Unveil()
+		spot = view.SpotOf(s.win.Canvas(), s.frame.Object())
 	}
 	s.frame = view.NewFrame(s.core.env, "Arenero", picture(ui.IconRunning), items, 2, func(name string) {
 		if name == helpItem {
@@ -152,6 +155,14 @@ func (s *shell) build() {
 	s.win.SetContent(s.frame.Object())
 	s.open(s.at, "")
 	s.status()
+	if again && !spot.Return(s.win.Canvas(), s.frame.Object()) {
+		frame := s.frame
+		onUI(func() { // texts have their height by then
+			if frame == s.frame {
+				spot.Return(s.win.Canvas(), frame.Object())
+			}
+		})
+	}
 }
 
 // env is what all views have in common, in the language of now.
