@@ -289,6 +289,8 @@ func (s *shell) unstarted(err error) {
 		return
 	}
 	s.failure, s.pressed = err, time.Time{}
+	s.link = ui.Lost // it is not on its way any more
+	s.status()
 	s.veil()
 }
 

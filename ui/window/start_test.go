@@ -57,6 +57,9 @@ func TestShellDoesNotStart(t *testing.T) {
 			}
 			s.launch.Store(&launch)
 			s.until("the reason", func() bool { return s.shell.frame.Veiled() && strings.Contains(s.shell.frame.Why(), tt.want) })
+			if !s.sees("The engine is not running") || s.sees("Starting…") {
+				t.Error("it is told to be on its way")
+			}
 			if got := s.sees("Open the logs"); got != tt.logs {
 				t.Errorf("the logs are offered: %t", got)
 			}
