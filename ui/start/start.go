@@ -144,7 +144,7 @@ func Program(argv []string) error { return Watched(argv, func(error) {}) }
 const failedSoon = 20 * time.Second
 
 // Watched is as Program, and calls failed, from any goroutine, if the program
-// fails soon. What it says goes nowhere: nobody may be there to read it, and a
+// fails soon, and is not killed. What it says goes nowhere: nobody may be there to read it, and a
 // program that says something to nobody ends.
 func Watched(argv []string, failed func(err error)) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -155,7 +155,8 @@ func Watched(argv []string, failed func(err error)) error {
 	begun := time.Now()
 	go func() {
 		// Without this it would stay behind as a zombie.
-		if err := cmd.Wait(); err != nil && time.Since(begun) <= failedSoon {
+		err := cmd.Wait()
+		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.Exited() && time.Since(begun) <= failedSoon {
 			failed(fmt.Errorf("%s: %w", filepath.Base(argv[0]), err))
 		}
 	}()
