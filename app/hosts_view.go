@@ -17,7 +17,7 @@ func (s HostStatus) View() control.Host {
 	h := s.Host
 	out := control.Host{
 		ID: h.ID, Title: h.Title, Installed: s.Detected.Installed, Seen: s.Detected.Path, Perhaps: s.Detected.Perhaps, Running: s.Running != "",
-		Scopes: h.Scopes, Certain: string(lower(h.Paths, h.Shape)), Entries: []control.HostEntry{}, Lacks: textIn(s.Lacks),
+		Scopes: h.Scopes, HTTP: h.HTTP, Certain: string(lower(h.Paths, h.Shape)), Entries: []control.HostEntry{}, Lacks: textIn(s.Lacks),
 	}
 	if s.Managed != nil {
 		out.Managed = textIn(s.Managed.Text)
@@ -48,6 +48,9 @@ func (s HostStatus) View() control.Host {
 				Name: c.Name, Scope: c.Scope, File: c.File, Project: c.Project, State: control.EntryByHost, Connection: c.ID, Profile: c.Profile, Toolsets: c.Toolsets, HTTP: c.HTTP, Written: c.Created,
 			})
 		}
+	}
+	if len(out.Entries) > 0 { // which may be all that is in the file
+		out.Perhaps = ""
 	}
 	out.Connected = slices.ContainsFunc(out.Entries, func(e control.HostEntry) bool {
 		return e.State == control.EntryAsWritten || e.State == control.EntryEdited || e.State == control.EntryByHost

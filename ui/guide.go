@@ -80,7 +80,7 @@ func Brief(tx assets.Texts, d time.Duration) string {
 // be connected, or are. The first is the one to begin with.
 func GuideHosts(all []control.Host) []control.Host {
 	out := slices.DeleteFunc(SortHosts(all), func(h control.Host) bool {
-		return !h.Installed && !perhaps(h) || !writable(h) || h.Managed != nil || h.Lacks != nil
+		return !h.Installed && !perhaps(h) && len(h.Entries) == 0 || !writable(h) || h.Managed != nil || h.Lacks != nil
 	})
 	slices.SortStableFunc(out, func(a, b control.Host) int { return guideRank(a) - guideRank(b) })
 	return out

@@ -64,6 +64,7 @@ func TestGuideHosts(t *testing.T) {
 		named("connected", cursor(control.EntryAsWritten)),
 		named("absent", with(cursor(), func(h *control.Host) { h.Installed = false })),
 		named("perhaps", maybe()),
+		named("connected before it is installed", with(cursor(control.EntryAsWritten), func(h *control.Host) { h.Installed = false })),
 		named("managed", with(cursor(), func(h *control.Host) { h.Managed = &control.Text{} })),
 		named("old", with(cursor(), func(h *control.Host) { h.Lacks = &control.Text{} })),
 		named("by hand", with(cursor(), func(h *control.Host) { h.Scopes = nil })),
@@ -75,7 +76,7 @@ func TestGuideHosts(t *testing.T) {
 	for _, h := range got {
 		ids = append(ids, h.ID)
 	}
-	if want := []string{"new", "runs", "connected", "edited", "perhaps"}; !slices.Equal(ids, want) {
+	if want := []string{"new", "runs", "connected", "connected before it is installed", "edited", "perhaps"}; !slices.Equal(ids, want) {
 		t.Errorf("got %v, want %v", ids, want)
 	}
 	if _, ok := ui.HostEntryInUse(cursor(control.EntryGone, control.EntryForeign)); ok || ui.HostConnected(cursor(control.EntryUnread)) {

@@ -75,7 +75,7 @@ type Host struct {
 	ID        string      `json:"id"`
 	Title     string      `json:"title"`
 	Installed bool        `json:"installed"`
-	Perhaps   string      `json:"perhaps,omitempty"` // file or folder of its own that is here, where no program of it was found
+	Perhaps   string      `json:"perhaps,omitempty"` // file or folder of its own that is here, where neither a program of it was found nor an entry of ours
 	Seen      string      `json:"seen,omitempty"`    // where it was found
 	Running   bool        `json:"running,omitempty"`
 	Connected bool        `json:"connected"`      // an entry of ours is there as we wrote it

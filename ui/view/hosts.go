@@ -225,7 +225,7 @@ func doneText(env Env, title string, changes []control.HostChange) fyne.CanvasOb
 	for _, c := range changes {
 		box.Add(marked(theme.ConfirmIcon(), ColorGood, ui.HostChangeDoes(env.Texts, title, c, true), ""))
 		for _, w := range c.Warnings {
-			box.Add(marked(theme.WarningIcon(), ColorWarn, ui.Told(env.Texts, w), ""))
+			box.Add(marked(theme.WarningIcon(), ColorWarn, ui.Sentence(ui.Told(env.Texts, w)), ""))
 		}
 		for _, s := range c.Steps {
 			l := marked(theme.NavigateNextIcon(), ColorBrand, ui.Told(env.Texts, s), "")

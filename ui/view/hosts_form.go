@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -37,6 +38,11 @@ type HostForm struct {
 	place    *Select
 	places   []string
 	tools    []*Check
+	kind     *Select // a program or an address
+	address  *Entry
+	hint     *widget.Label
+	urls     []fyne.CanvasObject // that only an address has to do with
+	rows     []fyne.CanvasObject // that an address has nothing to do with
 	force    *Check
 
 	doing *fyne.Container
@@ -103,6 +109,17 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 		f.whereBox = border(nil, nil, f.whereIs, f.choose, f.where)
 		f.whereBox.Hide()
 	}
+	if f.entry == nil && f.host.HTTP {
+		f.kind = NewSelect([]string{tx.Get("window.hosts.form.kind.program"), tx.Get("window.hosts.form.kind.address")}, func(string) { f.changed() })
+		f.kind.Selected = f.kind.Options[0]
+		row("kind", f.kind)
+		f.address = NewEntry()
+		f.address.Text = usualAddress
+		f.address.OnChanged = func(string) { f.changed() }
+		f.hint = Muted(tx.Get("window.hosts.form.address.hint"))
+		row("address", f.address)
+		f.urls = append(slices.Clone(rows.Objects[len(rows.Objects)-2:]), f.hint)
+	}
 	var names []string
 	selected := -1
 	for _, p := range append([]string{""}, places...) {
@@ -122,6 +139,7 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 	}
 	f.place = NewSelect(names, func(string) { f.changed() })
 	f.place.Selected = names[max(selected, 0)]
+	before := len(rows.Objects)
 	row("place", f.place)
 	box := container.New(flow{})
 	for _, set := range sandbox.Toolsets() {
@@ -132,11 +150,43 @@ func (f *HostForm) choices(places []string) fyne.CanvasObject {
 		box.Add(c)
 	}
 	row("tools", box)
-	if f.whereBox == nil {
-		return rows
+	f.rows = slices.Clone(rows.Objects[before:])
+	all := container.NewVBox(rows)
+	if f.whereBox != nil {
+		all.Add(f.whereBox)
 	}
-	return container.NewVBox(rows, f.whereBox)
+	if f.hint != nil {
+		all.Add(container.New(layout.NewCustomPaddedLayout(0, 8, 0, 0), f.hint))
+		f.fold()
+	}
+	return all
 }
+
+// usualAddress is where arenero-bridge serves unless it is told otherwise.
+const usualAddress = "http://127.0.0.1:8000/mcp"
+
+// SetAddress has an address be offered for an entry that is to have one.
+func (f *HostForm) SetAddress(url string) {
+	if f.address != nil && url != "" {
+		f.address.Text = url
+	}
+}
+
+// fold shows what goes with the kind of the entry.
+func (f *HostForm) fold() {
+	if f.kind == nil {
+		return
+	}
+	for _, o := range f.urls {
+		seen(o, f.atAddress())
+	}
+	for _, o := range f.rows {
+		seen(o, !f.atAddress())
+	}
+}
+
+// atAddress reports whether the entry is to have an address.
+func (f *HostForm) atAddress() bool { return f.kind != nil && f.kind.SelectedIndex() == 1 }
 
 // browse lets the user pick a folder.
 func (f *HostForm) browse() {
@@ -169,6 +219,12 @@ func (f *HostForm) Order() (o control.HostOrder, missing string) {
 			}
 		}
 	}
+	if f.atAddress() {
+		if o.HTTP = strings.TrimSpace(f.address.Text); o.HTTP == "" {
+			missing = tx.Get("window.hosts.form.address.missing")
+		}
+		return o, missing
+	}
 	o.Profile = f.places[max(0, f.place.SelectedIndex())]
 	for i, set := range sandbox.Toolsets() {
 		if f.tools[i].Checked {
@@ -197,6 +253,7 @@ func (f *HostForm) changed() {
 		}
 		seen(f.whereBox, ui.ScopeNeedsFolder(scope) || ui.ScopeNeedsProfile(scope))
 	}
+	f.fold()
 	f.Plan()
 }
 
@@ -254,7 +311,7 @@ func (f *HostForm) awaits(o control.HostOrder) bool {
 func same(a, b control.HostOrder) bool {
 	t := slices.Equal(a.Toolsets, b.Toolsets)
 	a.Toolsets, b.Toolsets = nil, nil
-	return t && a.Action == b.Action && a.Host == b.Host && a.Scope == b.Scope && a.Project == b.Project && a.Name == b.Name && a.Profile == b.Profile && a.Force == b.Force
+	return t && a.Action == b.Action && a.Host == b.Host && a.Scope == b.Scope && a.Project == b.Project && a.Name == b.Name && a.HTTP == b.HTTP && a.Profile == b.Profile && a.Force == b.Force
 }
 
 // ShowPlan shows what an order would do.
@@ -273,7 +330,7 @@ func (f *HostForm) ShowPlan(o control.HostOrder, r control.HostResult) {
 		}
 		lines = append(lines, marked(theme.InfoIcon(), ColorBrand, text, ""))
 		for _, w := range c.Warnings {
-			lines = append(lines, marked(theme.WarningIcon(), ColorWarn, ui.Told(tx, w), ""))
+			lines = append(lines, marked(theme.WarningIcon(), ColorWarn, ui.Sentence(ui.Told(tx, w)), ""))
 		}
 		if c.Action == control.HostUnchanged {
 			continue

@@ -105,6 +105,44 @@ func TestDiffViewScrolls(t *testing.T) {
 	}
 }
 
+// An entry with an address is offered where the app can take one, and asks for
+// nothing that the server decides.
+func TestHostFormOffersAnAddress(t *testing.T) {
+	env := hostEnv(t, assets.Spanish)
+	h := someHosts()[1]
+	if f := NewHostForm(env, h, nil, control.HostConnect, []string{"local"}); f.kind != nil {
+		t.Error("an address is offered to an app that takes none")
+	}
+	h.HTTP = true
+	if f := NewHostForm(env, h, &control.HostEntry{HTTP: "http://x/mcp"}, control.HostConnect, []string{"local"}); f.kind != nil {
+		t.Error("an entry that is there may change its kind")
+	}
+	f := NewHostForm(env, h, nil, control.HostConnect, []string{"local"})
+	f.SetAddress("http://127.0.0.1:9000/mcp")
+	f.Plan()
+	if o, missing := f.Order(); o.HTTP != "" || len(o.Toolsets) == 0 || missing != "" || f.address.Visible() {
+		t.Errorf("at first: %+v, %q", o, missing)
+	}
+	f.kind.SetSelected("Una dirección (HTTP)")
+	if o, missing := f.Order(); o.HTTP != "http://127.0.0.1:9000/mcp" || o.Toolsets != nil || o.Profile != "" || missing != "" || !f.address.Visible() || f.place.Visible() {
+		t.Errorf("with an address: %+v, %q", o, missing)
+	}
+	f.ShowPlan(control.HostOrder{Action: control.HostConnect, Host: h.ID, HTTP: "http://other/mcp"}, control.HostResult{Changes: []control.HostChange{{Action: "insert"}}})
+	if _, ok := f.Planned(); ok {
+		t.Error("the plan of another address may be carried out")
+	}
+	f.address.SetText(" ")
+	if _, missing := f.Order(); missing == "" {
+		t.Error("no address is one")
+	}
+	f.kind.SetSelected("Un programa que la app arranca")
+	if o, _ := f.Order(); o.HTTP != "" || !f.place.Visible() {
+		t.Errorf("back again: %+v", o)
+	}
+	f.kind.SetSelected("Una dirección (HTTP)")
+	fits(t, env, "with an address", f.Object())
+}
+
 // A choice that changes while its plan is worked out gets no plan of another.
 func TestHostFormIgnoresOldPlans(t *testing.T) {
 	env := hostEnv(t, assets.English)

@@ -192,13 +192,26 @@ func (p *hosts) change(v ui.HostVerb, h control.Host, e *control.HostEntry) {
 		p.ask(v, h, view.NewHostForm(p.c.env, h, e, action, nil))
 		return
 	}
-	fetch(p.ctx, p.c.client.OwnProfiles, func(own control.OwnProfiles, err error) {
+	fetch(p.ctx, func(ctx context.Context) (known places, err error) {
+		if known.own, err = p.c.client.OwnProfiles(ctx); err == nil && h.HTTP {
+			known.prefs, err = p.c.client.Preferences(ctx)
+		}
+		return known, err
+	}, func(known places, err error) {
 		if err != nil {
 			p.c.fail(err)
 			return
 		}
-		p.ask(v, h, view.NewHostForm(p.c.env, h, e, action, placesOf(own)))
+		f := view.NewHostForm(p.c.env, h, e, action, placesOf(known.own))
+		f.SetAddress(known.prefs.HTTP.URL)
+		p.ask(v, h, f)
 	})
+}
+
+// places is what a connection can be given.
+type places struct {
+	own   control.OwnProfiles
+	prefs control.Preferences
 }
 
 // placesOf are the profiles that a connection can be given.

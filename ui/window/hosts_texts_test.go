@@ -56,7 +56,7 @@ func TestTextsOfHostsAndGuide(t *testing.T) {
 		"window.hosts.tools.": {"core", "fleet", "jobs"},
 		"window.hosts.would.": {"insert", "update", "delete", "revert", "argv", control.HostUnchanged},
 		"window.hosts.did.":   {"insert", "update", "delete", "revert", "argv", control.HostUnchanged},
-		"window.hosts.form.":  {"scope", "place", "tools"},
+		"window.hosts.form.":  {"scope", "kind", "address", "place", "tools"},
 		"window.hosts.print.": {"command", "entry", "missing"},
 		"window.guide.title.": {string(ui.GuideTry), string(ui.GuideConnect), string(ui.GuideCall)},
 		"window.guide.trial.": {string(ui.TrialMaking), string(ui.TrialRunning)},

@@ -35,7 +35,7 @@ func (s *Scene) setHosts() {
 		{Host: control.Host{ID: "windsurf", Title: "Windsurf", Scopes: []string{"user"}, Certain: "high", Perhaps: home + ".codeium/windsurf/mcp_config.json"}, file: home + ".codeium/windsurf/mcp_config.json", after: "hosts.after.watched"},
 	}
 	for i, h := range s.hosts {
-		h.Installed, h.Entries = h.Perhaps == "", []control.HostEntry{}
+		h.Installed, h.HTTP, h.Entries = h.Perhaps == "", h.ID != "claude-desktop", []control.HostEntry{}
 		if s.kind == Empty || h.ID == "zed" || !h.Installed {
 			continue
 		}
@@ -160,6 +160,7 @@ func (s *Scene) planLocked(o control.HostOrder) (control.HostChange, []control.H
 	replace(&entry.Name, o.Name)
 	replace(&entry.Scope, o.Scope)
 	replace(&entry.Profile, o.Profile)
+	replace(&entry.HTTP, o.HTTP)
 	if len(o.Toolsets) > 0 {
 		entry.Toolsets = o.Toolsets
 	}
@@ -212,6 +213,9 @@ func lines(e control.HostEntry) string {
 	args := fmt.Sprintf("[\"--connection\", %q]", e.Connection)
 	if e.State == control.EntryEdited {
 		args = fmt.Sprintf("[\"--connection\", %q, \"--verbose\"]", e.Connection)
+	}
+	if e.HTTP != "" {
+		return fmt.Sprintf("    %q: {\n      \"url\": %q\n    }\n", e.Name, e.HTTP)
 	}
 	return fmt.Sprintf("    %q: {\n      \"command\": %q,\n      \"args\": %s\n    }\n", e.Name, bridgeProgram, args)
 }
