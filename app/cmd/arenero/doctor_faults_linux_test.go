@@ -242,7 +242,7 @@ func TestDoctorMakesNoKey(t *testing.T) {
 	if n := items(); n != 1 {
 		t.Errorf("%d items of ours are in the keychain, want one", n)
 	}
-	look("keeps and gives back; 1 secrets")
+	look("keeps and gives back; secrets in it: 1")
 }
 
 // rowOf is what a check came to.

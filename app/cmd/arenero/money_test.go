@@ -364,7 +364,7 @@ func TestOverBudgetInWords(t *testing.T) {
 	e := &sandbox.Error{Code: sandbox.BudgetExceeded, Msg: "no", Details: map[string]any{"level": "profile", "asked_micro": 1_009_784.0, "left_micro": 697_360.0, "longest_s": 4950.0}}
 	none := &sandbox.Error{Code: sandbox.BudgetExceeded, Msg: "no", Details: map[string]any{"level": "global", "asked_micro": 1_000_001, "left_micro": 1_000_000, "longest_s": 0}}
 	in(t, "es", func(t *testing.T) {
-		if got := message(e); got != "se retendrían 1,01 USD, y quedan 0,6974 USD (presupuesto: del perfil): cabrían 82 minutos: --timeout 82m" {
+		if got := message(e); got != "se retendrían 1,01 USD, y quedan 0,6974 USD (presupuesto: del perfil): cabrían 82 min: --timeout 82m" {
 			t.Errorf("it says %q", got)
 		}
 		if got := message(none); !strings.HasPrefix(got, "se retendrían 1,000001 USD, y quedan 1,00 USD (presupuesto: para todo): ya no cabe nada") {
