@@ -142,8 +142,17 @@ func (cfg *Config) run(tx assets.Texts, newApp func() fyne.App) error {
 	if err != nil {
 		return errors.New(tx.Get("window.cli.screen", "display", os.Getenv("DISPLAY"), "why", err.Error()))
 	}
-	return cfg.show(ctx, app, win, client, asked, begun)
+	return cfg.show(ctx, app, win, client, asked, begun, func() {
+		opened.Close() // whoever asks for a window from now on gets one of its own
+		time.Sleep(leaveWithin)
+		os.Exit(0)
+	})
 }
+
+// leaveWithin is how long the toolkit may take to end, once the window is closed
+// and nothing is left to do. Now and then it never does (Fyne 2.7.1): what it
+// queues while its loop ends is waited for and done by nobody.
+const leaveWithin = 2 * time.Second
 
 // firstWindow makes a window. The toolkit panics where the display can't be used,
 // as one that is named and not there.
@@ -160,10 +169,12 @@ func firstWindow(app fyne.App) (win fyne.Window, err error) {
 // that an engine is gone, and looks for it by itself.
 const patience = time.Millisecond
 
-// show works until the window is closed.
-func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place, begun *beginning) error {
+// show works until the window is closed. It calls leave then, beside what the
+// toolkit does to end.
+func (cfg *Config) show(ctx context.Context, app fyne.App, win fyne.Window, client *control.Client, asked <-chan control.Place, begun *beginning, leave func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	context.AfterFunc(ctx, leave)
 	begun.fonts.Wait()
 	s := newShell(ctx, *cfg, app, win, client)
 	if p, ok := soon(begun.prefs); ok {

@@ -88,6 +88,23 @@ func entryBeside(t *testing.T, file, dir string) mcpEntry {
 	return e
 }
 
+// TestWindowEndsAtAnyTime interrupts windows early and late in their start: none
+// may stay, as it would keep others from being opened.
+func TestWindowEndsAtAnyTime(t *testing.T) {
+	r := newWindowRig(t)
+	for after := range 8 {
+		w := r.start(t)
+		time.Sleep(time.Duration(after) * 150 * time.Millisecond)
+		interrupt(w.cmd.Process.Pid)
+		select {
+		case <-w.ended:
+		case <-time.After(time.Minute):
+			w.cmd.Process.Kill()
+			t.Fatalf("a window that was interrupted in its start (%d of 7) is there for a minute", after)
+		}
+	}
+}
+
 // TestWindowGuide goes the way of a new user with the keyboard alone: the first
 // sandbox, an app connected, its first call.
 func TestWindowGuide(t *testing.T) {

@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"app/internal/agent/agentpb":     {},
 	"app/internal/agent/kernel":      {},
 	"app/internal/atomicfile":        {},
+	"app/internal/coldstart":         {},
 	"app/internal/awsauth":           {"app/internal/keychain"},
 	"app/internal/cloud":             {"app/internal/microvm/wire", "app/internal/agent", "app/internal/jail", "app/internal/egress", "app/internal/cloud/dataplane"},
 	"app/internal/cloud/dataplane":   {},
