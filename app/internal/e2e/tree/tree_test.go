@@ -28,7 +28,7 @@ const module = "github.com/arenero/arenero"
 // arrow is a line here, for someone to look at. Tests are free to import more.
 var arrows = map[string][]string{
 	"app":                            {"app/control", "app/sandbox", "app/internal/fleet", "app/internal/price", "app/internal/ledger", "app/internal/grant", "app/internal/journal", "app/internal/agent", "app/internal/microvm", "app/internal/microvm/wire", "app/internal/awsauth", "app/internal/settings", "app/internal/keychain", "app/internal/account", "app/internal/desktop", "app/internal/jail", "app/internal/hostconf", "app/internal/hostconf/edit", "app/internal/hostconf/hostfile", "assets"},
-	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/awsauth", "app/internal/cloud", "app/internal/grant", "app/internal/jail", "app/internal/hostconf", "assets", "ui", "ui/start", "ui/tray"},
+	"app/cmd/arenero":                {"app", "app/control", "app/sandbox", "app/internal/awsauth", "app/internal/cloud", "app/internal/coldstart", "app/internal/grant", "app/internal/jail", "app/internal/hostconf", "assets", "ui", "ui/start", "ui/tray"},
 	"app/cmd/arenero-agent":          {"app/internal/agent", "app/internal/jail/nest", "app/internal/jail/link"},
 	"app/control":                    {"app/sandbox"},
 	"app/sandbox":                    {},
