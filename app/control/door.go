@@ -17,6 +17,7 @@ import (
 type Place struct {
 	Page    string `json:"page,omitempty"`    // "" is the one it shows already
 	Subject string `json:"subject,omitempty"` // of the page: a sandbox, a profile
+	NoIcon  bool   `json:"no_icon,omitempty"` // say that the tray has no place for its icon
 }
 
 // A Door is where the one program with windows of this user is told by others,

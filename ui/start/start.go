@@ -127,13 +127,18 @@ func Copy(ctx context.Context, text string) error {
 // Window starts the program with the windows, which shows those that are open
 // already if it runs.
 func Window(program string, args ...string) error {
+	return WatchedWindow(program, func(error) {}, args...)
+}
+
+// WatchedWindow is as Window, and calls failed as [Watched] does.
+func WatchedWindow(program string, failed func(err error), args ...string) error {
 	if program == "" {
 		return ErrNoWindow
 	}
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		return ErrNoWindow
 	}
-	return Program(append([]string{program}, args...))
+	return Watched(append([]string{program}, args...), failed)
 }
 
 // Program starts a program that outlives this one.

@@ -17,6 +17,7 @@ import (
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/assets"
 	"github.com/arenero/arenero/ui"
+	"github.com/arenero/arenero/ui/start"
 )
 
 // A Config says what a tray works with. Ready, Began, Hosts, Launch, Window and
@@ -350,21 +351,19 @@ func (t *tray) doing(verb ui.Verb, ids ...string) (done func()) {
 	}
 }
 
-// noPanel is told once, of a desktop that has no place for icons.
+// noPanel is told once, of a desktop that has no place for icons: the window
+// opens, and says so. Where there can be none, a notice does.
 func (t *tray) noPanel(ctx context.Context) {
-	text := t.tx.Get("tray.no-icon")
-	t.cfg.Log.Warn("no tray host: there is no icon", "told", text)
-	open := func() { t.post(ctx, func() { t.open("", "") }) }
-	if t.silent {
-		t.open("", "")
-		return
+	t.cfg.Log.Warn("no tray host: there is no icon")
+	notice := func(err error) {
+		t.cfg.Log.Info("nor is there a window", "err", err)
+		t.post(ctx, func() {
+			t.answer(ctx, ui.Notice{ID: "no-icon", Title: t.tx.Get("tray.name"), Text: t.tx.Get("tray.no-icon")})
+		})
 	}
-	n := ui.Notice{ID: "no-icon", Title: t.tx.Get("tray.name"), Text: text}
-	go func() {
-		if err := t.panel.notify(n, open); err != nil {
-			open()
-		}
-	}()
+	if err := start.WatchedWindow(t.cfg.Window, notice, "--no-icon"); err != nil {
+		go notice(err) // which waits for the loop that this is called from
+	}
 }
 
 // errNone means that this system, or this build, can't show an icon.

@@ -118,7 +118,16 @@ func (f *Frame) Fail(text string) {
 	f.banner.Error(text, func() { f.banner.Clear() }, f.env.Texts.Get("window.hide"))
 }
 
-// Failed is what [Frame.Fail] says.
+// Tell says at the head what is as well to know, until the user has read it, of
+// which hidden is told.
+func (f *Frame) Tell(text string, hidden func()) {
+	f.banner.Offer(text, func() {
+		f.banner.Clear()
+		hidden()
+	}, f.env.Texts.Get("window.hide"))
+}
+
+// Failed is what [Frame.Fail] or [Frame.Tell] says.
 func (f *Frame) Failed() string { return f.banner.Text() }
 
 // Veil has nothing be done in the window, and says why: there is no engine. What

@@ -73,6 +73,7 @@ func (cfg *Config) parse(args []string, tx assets.Texts, stdout io.Writer) (done
 	f.SetOutput(io.Discard)
 	f.StringVar(&cfg.Place.Page, "page", "", "")
 	f.StringVar(&cfg.Place.Subject, "place", "", "")
+	f.BoolVar(&cfg.Place.NoIcon, "no-icon", false, "") // for the tray
 	language := f.String("lang", "", "")
 	look := f.String("theme", "", "")
 	told := f.Bool("version", false, "")
@@ -262,6 +263,11 @@ func (s *shell) clockwork() {
 
 // come shows the window to a user who has asked for it once more.
 func (s *shell) come(p control.Place) {
+	if p.NoIcon { // nobody has asked for more than a word
+		s.iconless = true
+		s.say()
+		return
+	}
 	if s.page(p.Page) != nil { // a program of another version may ask for one that there is not
 		s.open(p.Page, p.Subject)
 	}

@@ -72,16 +72,18 @@ type shell struct {
 	asked   time.Time // what was spent today
 	toldAt  time.Time // when the toast came
 	restart chan struct{}
-	guided  bool          // it is looked whether the guide is to be shown
-	begun   bool          // and was
-	ends    chan struct{} // of what goes on beside the toolkit
+	guided  bool // it is looked whether the guide is to be shown
+	begun   bool // and was
+	// The tray has no place for its icon, and the user has not hidden that yet.
+	iconless bool
+	ends     chan struct{} // of what goes on beside the toolkit
 }
 
 // newShell makes the window, in a language and a theme that may be preliminary.
 func newShell(ctx context.Context, cfg Config, app fyne.App, win fyne.Window, client *control.Client) *shell {
 	s := &shell{
 		cfg: cfg, client: client, app: app, win: win, ctx: ctx, link: ui.Starting, since: cfg.Clock.Now(),
-		leave: func() {}, restart: make(chan struct{}, 1),
+		leave: func() {}, restart: make(chan struct{}, 1), iconless: cfg.Place.NoIcon,
 	}
 	s.win.SetPadded(false)
 	s.win.SetMaster()
@@ -155,6 +157,7 @@ func (s *shell) build() {
 	s.win.SetContent(s.frame.Object())
 	s.open(s.at, "")
 	s.status()
+	s.say()
 	if again && !spot.Return(s.win.Canvas(), s.frame.Object()) {
 		frame := s.frame
 		onUI(func() { // texts have their height by then
@@ -162,6 +165,13 @@ func (s *shell) build() {
 				spot.Return(s.win.Canvas(), frame.Object())
 			}
 		})
+	}
+}
+
+// say says at the head of the window what the tray has no icon to say it with.
+func (s *shell) say() {
+	if s.iconless {
+		s.frame.Tell(s.core.env.Texts.Get("tray.no-icon"), func() { s.iconless = false })
 	}
 }
 
@@ -439,7 +449,7 @@ func (s *shell) begin() {
 		return
 	}
 	s.guided = true
-	if s.begun = s.prefs.GuideDone || s.cfg.Place != (control.Place{}); s.begun {
+	if s.begun = s.prefs.GuideDone || s.cfg.Place.Page != "" || s.cfg.Place.Subject != ""; s.begun {
 		return
 	}
 	fetch(s.ctx, func(ctx context.Context) ([]control.Host, error) { return s.client.Hosts(ctx, control.HostQuery{}) }, func(hosts []control.Host, err error) {

@@ -282,6 +282,41 @@ func TestShellSize(t *testing.T) {
 	}
 }
 
+// TestShellTellsOfNoIcon says where the icon of the tray is missing, in the
+// language of now, until that is hidden, and once.
+func TestShellTellsOfNoIcon(t *testing.T) {
+	for name, opened := range map[string]control.Place{"a window of its own": {NoIcon: true}, "one that is open": {}} {
+		t.Run(name, func(t *testing.T) {
+			k := newHomeEngine()
+			s := sit(t, k, opened)
+			s.linked()
+			at := s.shell.at
+			if !opened.NoIcon {
+				if got := s.shell.frame.Failed(); got != "" {
+					t.Errorf("before anything is wrong it tells %q", got)
+				}
+				s.shell.come(control.Place{NoIcon: true})
+			}
+			if got := s.shell.frame.Failed(); !strings.Contains(got, "shows no tray icons") || s.shell.at != at {
+				t.Errorf("told is %q, on the page %q", got, s.shell.at)
+			}
+			s.shell.prefer(control.Preferences{Language: assets.Spanish, GuideDone: true})
+			if got := s.shell.frame.Failed(); !strings.Contains(got, "no muestra iconos de bandeja") {
+				t.Errorf("in Spanish told is %q", got)
+			}
+			s.press("Ocultar")
+			s.shell.prefer(control.Preferences{Language: assets.English, GuideDone: true})
+			if got := s.shell.frame.Failed(); got != "" {
+				t.Errorf("after it was hidden there is %q", got)
+			}
+		})
+	}
+	k := newHomeEngine()
+	k.prefs.GuideDone, k.hosts = false, nil
+	s := sit(t, k, control.Place{NoIcon: true})
+	s.until("the first steps are shown all the same", func() bool { return s.shell.at == guideName })
+}
+
 // TestShellFails shows what went wrong until it is read, and what nobody needs to
 // know not at all.
 func TestShellFails(t *testing.T) {

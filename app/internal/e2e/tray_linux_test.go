@@ -311,17 +311,53 @@ func TestTrayWithoutADesktop(t *testing.T) {
 	})
 }
 
-// TestTrayWithoutAPanel tells once that there is nobody to show the icon, and
-// has it there when somebody is.
+// TestTrayWithoutAPanel opens the window where there is nobody to show the icon,
+// to say so once, and has the icon there when somebody is.
 func TestTrayWithoutAPanel(t *testing.T) {
 	r, bus := newEngineRig(t), newBus(t)
+	program, opened := r.copied(t)
 	board := newNoticeBoard(t, bus)
-	r.tray(t, bus)
-	eventually(t, "it is told", func() bool { return strings.Contains(strings.Join(board.told(), "\n"), "no tray icons") })
+	r.trayOf(t, program, bus)
+	startedWith(t, opened, "--no-icon")
 	board.close()
-	h := newTrayHost(t, bus)
-	h.wait(t)
-	h.shows(t, ui.IconNone)
+	for range 2 {
+		h := newTrayHost(t, bus)
+		h.wait(t)
+		h.shows(t, ui.IconNone)
+		if told := h.told(); len(told) > 0 {
+			t.Errorf("beside the window it is told as %q", told)
+		}
+		h.close()
+	}
+	if _, err := os.Stat(opened); err == nil {
+		t.Error("the window was opened twice")
+	}
+	if told := board.told(); len(told) > 0 {
+		t.Errorf("beside the window it is told as %q", told)
+	}
+}
+
+// TestTrayWithoutAPanelOrAWindow tells it with a notice, whether the window is not
+// installed or can't be shown.
+func TestTrayWithoutAPanelOrAWindow(t *testing.T) {
+	for name, window := range map[string]string{"not installed": "", "no display": "#!/bin/sh\nexit 1\n"} {
+		t.Run(name, func(t *testing.T) {
+			r, bus := newEngineRig(t), newBus(t)
+			program, _ := r.copied(t)
+			beside := filepath.Join(filepath.Dir(program), "arenero-window")
+			if window == "" {
+				must(t, os.Remove(beside))
+			} else {
+				put(t, beside, window, 0o755)
+			}
+			board := newNoticeBoard(t, bus)
+			r.trayOf(t, program, bus)
+			eventually(t, "it is told", func() bool { return strings.Contains(strings.Join(board.told(), "\n"), "no tray icons") })
+			if told := board.told(); len(told) != 1 {
+				t.Errorf("it is told as %q", told)
+			}
+		})
+	}
 }
 
 // TestTraySpeaksSpanish has the menu in the language of the user.
