@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"strings"
 )
 
@@ -33,4 +34,34 @@ func IsLoopback(host string) bool {
 		return ip.IsLoopback()
 	}
 	return strings.EqualFold(h, "localhost")
+}
+
+// isAt reports whether written, the value of a Host header, is the address that
+// host, "host:port", is served at. Clients write it in their own way: without the
+// port of HTTP, names in lower case, addresses of IPv6 as short as they get.
+func isAt(host, written string) bool {
+	name, port := split(host)
+	otherName, otherPort := split(written)
+	if port != otherPort {
+		return false
+	}
+	a, err := netip.ParseAddr(name)
+	b, otherErr := netip.ParseAddr(otherName)
+	if err != nil || otherErr != nil {
+		return strings.EqualFold(name, otherName)
+	}
+	return a == b
+}
+
+// split returns what a Host header is made of.
+func split(host string) (name, port string) {
+	name, port, err := net.SplitHostPort(host)
+	if err == nil {
+		return name, port
+	}
+	const usual = "80"
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		return strings.TrimSuffix(inner, "]"), usual
+	}
+	return host, usual
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,13 +20,13 @@ const Endpoint = "/mcp"
 
 // HTTPConfig says how a server is reached over HTTP.
 type HTTPConfig struct {
-	// Host is the value of the Host header: exactly "host:port" as a client
-	// writes it. Requests with another one are refused, since a web page can make
-	// any name point here. Origin is then "http://" and Host.
+	// Host is the value of the Host header, "host:port", or another way to write
+	// the same. Requests with another name or address are refused, since a web page
+	// can make any name point here. Origin is then "http://" and Host.
 	Host string
 
-	Hosts   []string // further values of Host
-	Origins []string // further values of Origin
+	Hosts   []string // further values of Host, exactly
+	Origins []string // further values of Origin, exactly
 
 	// Inside wraps what serves a request that has the right Host, Origin, path and
 	// method, and says no size that is too large: there it is decided who may come
@@ -184,7 +185,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.slowest))
 	}
 	switch {
-	case r.Host != h.cfg.Host && !slices.Contains(h.cfg.Hosts, r.Host):
+	case !isAt(h.cfg.Host, r.Host) && !slices.Contains(h.cfg.Hosts, r.Host):
 		http.Error(w, "this server is "+h.cfg.Host+": write its address just so", http.StatusMisdirectedRequest)
 	case !h.originAllowed(r.Header.Values("Origin")):
 		http.Error(w, "web pages of this origin may not come here", http.StatusForbidden)
@@ -210,7 +211,8 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 
 func (h *Handler) originAllowed(origins []string) bool {
 	for _, o := range origins {
-		if o != "http://"+h.cfg.Host && !slices.Contains(h.cfg.Origins, o) {
+		at, plain := strings.CutPrefix(o, "http://")
+		if (!plain || !isAt(h.cfg.Host, at)) && !slices.Contains(h.cfg.Origins, o) {
 			return false
 		}
 	}
