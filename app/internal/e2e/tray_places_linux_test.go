@@ -117,7 +117,7 @@ func TestTrayConnectsAHost(t *testing.T) {
 	if got := runCommand(t, c, "echo $((6*7))"); !strings.Contains(got, `"42\n"`) {
 		t.Errorf("run_command answers %s", got)
 	}
-	h.has(t, "cursor · running")
+	h.has(t, "Cursor · running")
 	c.Close()
 	h.has(t, "No sandboxes")
 }
