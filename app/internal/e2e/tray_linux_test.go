@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arenero/arenero/app/sandbox"
 	"github.com/arenero/arenero/ui"
@@ -52,6 +53,7 @@ func TestTray(t *testing.T) {
 	b := r.create(t, "web_1")
 	h.shows(t, ui.IconRunning)
 	h.has(t, "web__1 · running", "Ends in 1 h")
+	eventually(t, "the tooltip counts and adds up", func() bool { return h.tip(t) == "Arenero: 1 running · $0.00 today" })
 	h.click(t, "web__1", "Suspend")
 	eventually(t, "it sleeps", func() bool { return r.stateOf(t, b.ID) == sandbox.Suspended })
 	h.shows(t, ui.IconSuspended)
@@ -163,6 +165,31 @@ func TestTrayIsCalm(t *testing.T) {
 	}
 	h.event(t, 0, "closed")
 	h.has(t, "held")
+	if err := r.client.Terminate(t.Context(), b.ID, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTrayIdleMinute leaves a tray alone for a minute in which nothing runs:
+// nothing is told of the menu or the icon.
+func TestTrayIdleMinute(t *testing.T) {
+	t.Parallel()
+	r, bus := newEngineRig(t), newBus(t)
+	h := newTrayHost(t, bus)
+	r.tray(t, bus)
+	h.wait(t)
+	h.has(t, "AI apps") // what it finds out by itself after its start
+	h.has(t, "No sandboxes · $0.00 today")
+	h.sent()
+	time.Sleep(time.Minute) // which is what is looked at
+	if sent := h.sent(); len(sent) > 0 {
+		t.Errorf("in an idle minute it sent %v", sent)
+	}
+	b := r.create(t, "web") // and it is still there
+	h.has(t, "web · running")
+	if len(h.sent()) == 0 {
+		t.Error("nor does it send that there is a sandbox")
+	}
 	if err := r.client.Terminate(t.Context(), b.ID, ""); err != nil {
 		t.Error(err)
 	}

@@ -251,6 +251,20 @@ func (h *trayHost) icon() ui.Icon {
 	return ""
 }
 
+// tip is what panels show of an icon that is pointed at.
+func (h *trayHost) tip(t testing.TB) string {
+	t.Helper()
+	v, err := h.item().GetProperty(itemInterface + ".ToolTip")
+	must(t, err)
+	var tip struct {
+		Icon        string
+		Pixmaps     [][]any
+		Title, Text string
+	}
+	must(t, dbus.Store([]any{v.Value()}, &tip))
+	return strings.TrimSpace(tip.Title + " " + tip.Text)
+}
+
 // argb is a picture as it is sent.
 func argb(data []byte) []byte {
 	img, err := png.Decode(bytes.NewReader(data))
