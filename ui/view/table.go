@@ -73,7 +73,7 @@ type Table struct {
 
 	head   *tableHead
 	body   *tableBody
-	scroll *container.Scroll
+	scroll *tableScroll
 	object *fyne.Container
 }
 
@@ -82,7 +82,7 @@ func NewTable(_ Env, columns []Column) *Table {
 	t := &Table{columns: columns, sorted: -1, object: container.NewWithoutLayout()}
 	t.head = newTableHead(t)
 	t.body = newTableBody(t)
-	t.scroll = container.NewScroll(t.body)
+	t.scroll = newTableScroll(t.body)
 	t.scroll.OnScrolled = func(fyne.Position) { t.moved() }
 	t.object.Layout = &tableLayout{t}
 	t.object.Objects = []fyne.CanvasObject{t.head, t.scroll}

@@ -6,10 +6,29 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
+
+// A tableScroll is what the rows are scrolled in. The turns of the wheel are its
+// own, and not those of the rows: the toolkit takes whatever the wheel is for to be
+// seen whole, and would give rows that are scrolled out of sight the clicks at what
+// is there in their place.
+type tableScroll struct {
+	container.Scroll
+	body *tableBody
+}
+
+func newTableScroll(b *tableBody) *tableScroll {
+	s := &tableScroll{Scroll: container.Scroll{Content: b}, body: b}
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Scrolled is a turn of the wheel.
+func (s *tableScroll) Scrolled(e *fyne.ScrollEvent) { s.Scroll.Scrolled(turned(e, s.body.height)) }
 
 // A tableBody is all rows as one thing to scroll. It has objects for those that
 // are seen, and uses them again for others.
@@ -151,9 +170,6 @@ func (b *tableBody) TappedSecondary(e *fyne.PointEvent) {
 		b.t.menu(e.Position)
 	}
 }
-
-// Scrolled is a turn of the wheel.
-func (b *tableBody) Scrolled(e *fyne.ScrollEvent) { b.t.scroll.Scrolled(turned(e, b.height)) }
 
 // MouseIn and the like show which row a click is about.
 func (b *tableBody) MouseIn(e *desktop.MouseEvent) { b.MouseMoved(e) }

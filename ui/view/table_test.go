@@ -12,9 +12,11 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 )
 
 func someRows(from, to int) []Row {
@@ -250,6 +252,27 @@ func TestTableNarrow(t *testing.T) {
 	snap(t, w, "table-200")
 }
 
+// TestTableClicksBeyondIt clicks below a table, where rows would be if it were
+// higher.
+func TestTableClicksBeyondIt(t *testing.T) {
+	table, w := tableIn(t, fyne.NewSize(960, 300))
+	table.Show(someRows(0, 100))
+	below := widget.NewLabel("below")
+	rows := container.NewGridWithRows(2, table.Object(), below)
+	w.SetContent(rows)
+	w.Resize(fyne.NewSize(960, 300))
+	chosen := ""
+	table.OnSelect = func(id string) { chosen = id }
+	test.TapCanvas(w.Canvas(), fyne.NewPos(100, 220))
+	if chosen != "" {
+		t.Errorf("a click below the table selects %s, which is scrolled out of sight", chosen)
+	}
+	test.TapCanvas(w.Canvas(), fyne.NewPos(100, 100))
+	if chosen == "" {
+		t.Error("a click at a row does not select it")
+	}
+}
+
 func TestTableWheel(t *testing.T) {
 	table, _ := tableIn(t, fyne.NewSize(960, 300))
 	table.Show(someRows(0, 100))
@@ -259,7 +282,7 @@ func TestTableWheel(t *testing.T) {
 	}
 	turn := func(by float32) float32 {
 		was := table.scroll.Offset.Y
-		table.body.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -by)})
+		table.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -by)})
 		return table.scroll.Offset.Y - was
 	}
 	if got, want := turn(wheelNotch), notch; got != want {
