@@ -332,10 +332,16 @@ func boxSpend(tx assets.Texts, b sandbox.Sandbox, told, now time.Time) string {
 	switch {
 	case b.Profile == sandbox.ProfileLocal:
 		return tx.Get("sandboxes.free")
-	case b.Orphan:
+	case b.Orphan, unpriced(b) && cost == 0:
 		return tx.Get("sandboxes.cost.unknown")
 	}
 	return Money(tx, cost)
+}
+
+// unpriced reports whether nobody knows what b costs: there is no price for its
+// region and size.
+func unpriced(b sandbox.Sandbox) bool {
+	return b.Profile != sandbox.ProfileLocal && b.PerHour == 0 && (b.State == sandbox.Running || b.State == sandbox.Suspended)
 }
 
 // SleepMeter is how long b stays awake unless it is used.

@@ -175,7 +175,7 @@ func (s Sandboxes) Facts(tx assets.Texts, b sandbox.Sandbox, now time.Time) (out
 	}
 	if m := SleepMeter(tx, b, now); m.Text != "" {
 		value := m.Text
-		if m.Left > 0 {
+		if m.Left > 0 && b.Running == 0 { // else it says how it is
 			value = tx.Get("sandboxes.in", "span", m.Text)
 		}
 		if b.State == sandbox.Running && b.Running == 0 && b.Idle > 0 {
@@ -241,6 +241,9 @@ func (s Sandboxes) money(tx assets.Texts, b sandbox.Sandbox, now time.Time, add 
 		return
 	case b.Profile == sandbox.ProfileLocal:
 		add("cost", tx.Get("sandboxes.free"))
+		return
+	case unpriced(b) && cost == 0:
+		add("cost", tx.Get("sandboxes.cost.unknown"))
 		return
 	}
 	add("cost", Money(tx, cost))

@@ -124,6 +124,8 @@ func TestSandboxCells(t *testing.T) {
 		{"costs nothing here", awake(func(b *sandbox.Sandbox) { b.Cost.Total = 99 }), "", false, ui.SandboxSpend, "free", "gratis"},
 		{"costs in AWS", awake(aws), "", false, ui.SandboxSpend, "$1.23", "1,23 US$"},
 		{"others' costs", awake(aws, func(b *sandbox.Sandbox) { b.Orphan = true }), "", false, ui.SandboxSpend, "not known", "no se sabe"},
+		{"no price is known", awake(aws, func(b *sandbox.Sandbox) { b.Cost.Total = 0 }), "", false, ui.SandboxSpend, "not known", "no se sabe"},
+		{"not made yet", awake(aws, func(b *sandbox.Sandbox) { b.State, b.Cost.Total = sandbox.Creating, 0 }), "", false, ui.SandboxSpend, "$0.00", "0,00 US$"},
 		{"where", awake(), "", false, ui.SandboxProfile, "This computer", "Este equipo"},
 		{"what of", awake(func(b *sandbox.Sandbox) { b.Template = "arn:aws:x:image/ml" }), "", false, ui.SandboxTemplate, "ml", "ml"},
 	}
@@ -235,6 +237,29 @@ func TestSandboxesAll(t *testing.T) {
 		}
 		if _, text, verb := ui.KillText(tx, 3, ""); !strings.Contains(text, "3 sandboxes") || verb != in(tx, "Yes, kill 3 sandboxes", "Sí, terminar 3 sandboxes") {
 			t.Errorf("%q, %q", text, verb)
+		}
+	})
+}
+
+// TestSandboxFactsOfTheUnusual has facts that are no numbers where others have them.
+func TestSandboxFactsOfTheUnusual(t *testing.T) {
+	silent := named("silent", func(b *sandbox.Sandbox) {
+		b.Running, b.Idle, b.UsedAt = 1, 5*time.Minute, noon.Add(-3*time.Minute)
+	})
+	strange := named("strange", func(b *sandbox.Sandbox) { b.Profile, b.PerHour, b.Cost = "work", 0, sandbox.Cost{} })
+	bothPages(t, func(t *testing.T, tx assets.Texts) {
+		for _, want := range []struct {
+			b           sandbox.Sandbox
+			about, text string
+		}{
+			{silent, "sleep", in(tx, "silent", "en silencio")},
+			{strange, "cost", in(tx, "not known", "no se sabe")},
+		} {
+			facts := ui.Sandboxes{Snapshot: sandbox.Snapshot{At: noon}}.Facts(tx, want.b, noon)
+			i := slices.IndexFunc(facts, func(f ui.SandboxFact) bool { return f.About == want.about })
+			if i < 0 || facts[i].Value != want.text {
+				t.Errorf("%s: want %s to be %q, of %+v", want.b.Name, want.about, want.text, facts)
+			}
 		}
 	})
 }
