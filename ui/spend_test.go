@@ -192,7 +192,7 @@ func TestPartsKeepPaidAndWouldApart(t *testing.T) {
 		if sum.Spent != 40 || sum.Running != 90 || sum.Would != 40 || sum.WouldRun != 15 || sum.Sandboxes != 6 {
 			t.Errorf("by profile in all: %+v", sum)
 		}
-		if note, want := ui.RunningNote(tx, sum), in(tx, "$0.00009 of it so far", "de ello, 0,00009 US$ hasta ahora"); !strings.HasPrefix(note, want) {
+		if note, want := ui.RunningNote(tx, sum), in(tx, "$0.00009 of it so far", "De ello, 0,00009 US$ hasta ahora"); !strings.HasPrefix(note, want) {
 			t.Errorf("what runs is told as %q", note)
 		}
 		if note := ui.WouldNote(tx, sum); !strings.Contains(note, in(tx, "in AWS: $0.000055", "en AWS: 0,000055 US$")) {

@@ -245,10 +245,10 @@ func (v *Profiles) drawDetail(top bool) {
 	}
 	v.drawn = about
 	out := head
+	out = append(out, Muted(ui.KindHint(v.env.Texts, p.Kind)))
 	if p.Kind == sandbox.ProfileLocal && len(v.shown.Profiles) == 1 && v.shown.Read {
 		out = append(out, Muted(v.say("window.profiles.empty.text")))
 	}
-	out = append(out, Muted(ui.KindHint(v.env.Texts, p.Kind)))
 	switch {
 	case tested.Busy:
 		out = append(out, marked(theme.SearchIcon(), ColorMuted, v.say("window.profiles.test.busy"), ""))

@@ -110,10 +110,10 @@ func (v *Sandboxes) makeList() {
 		ui.SandboxState:    {Width: 114, Sort: true},
 		ui.SandboxName:     {Width: 108, Grow: true, Sort: true},
 		ui.SandboxHost:     {Width: 84, Grow: true, Sort: true, From: 726},
-		ui.SandboxProfile:  {Width: 84, Grow: true, Sort: true, From: 820},
+		ui.SandboxProfile:  {Width: 95, Grow: true, Sort: true, From: 820},
 		ui.SandboxTemplate: {Width: 84, Grow: true, Sort: true, From: 916},
 		ui.SandboxAge:      {Width: 72, Right: true, Sort: true, From: 632},
-		ui.SandboxSleep:    {Width: 99, Sort: true},
+		ui.SandboxSleep:    {Width: 88, Sort: true},
 		ui.SandboxLife:     {Width: 82, Sort: true},
 		ui.SandboxSpend:    {Width: 88, Right: true, Sort: true},
 	}

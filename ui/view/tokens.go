@@ -225,7 +225,7 @@ func (v *Tokens) money(t control.Token, quiet fyne.ThemeColorName) Cell {
 	if !capped || quiet != "" {
 		return Cell{Text: text, Color: quiet}
 	}
-	bar := &Bar{Value: gone, Text: text}
+	bar := &Bar{Value: 1 - gone, Text: text}
 	switch tone {
 	case ui.ToneWarn:
 		bar.Level = BarWarn
