@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"reflect"
@@ -176,6 +177,9 @@ func httpWhy(o httpOrder, err error) httpFailure {
 	text := func(key string, args ...string) *control.Text { return &control.Text{Key: key, Args: args} }
 	said, _ := errors.AsType[*lastWordsError](err)
 	switch {
+	case errors.Is(err, errNoAddress):
+		const most = 40 // more says no more
+		return httpFailure{text("verb.http.wrong", "address", fmt.Sprintf("%.*q", most, o.address)), text("verb.http.wrong.remedy", "usual", settings.UsualAddress)}
 	case errors.Is(err, errAddressTaken):
 		return httpFailure{text("verb.http.taken", address...), text("verb.http.taken.remedy", address...)}
 	case errors.Is(err, addressElsewhere), isNoHost(err):

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/arenero/arenero/app/internal/paths"
+	"github.com/arenero/arenero/app/internal/settings"
 )
 
 // A httpChild starts "arenero-bridge --http", attached to this process.
@@ -29,6 +30,9 @@ type httpChild struct {
 // httpLog is the log of the program that serves over HTTP.
 const httpLog = "http.log"
 
+// errNoAddress means that nothing can ever be served at what is in the settings.
+var errNoAddress = errors.New("there is no such address")
+
 // errAddressTaken means that another program listens at an address.
 var errAddressTaken = errors.New("another program has the address")
 
@@ -39,6 +43,11 @@ func (e *lastWordsError) Error() string { return "it ended: " + e.words }
 
 // serve serves until ctx is done, and waits for the end of the program.
 func (c *httpChild) serve(ctx context.Context, o httpOrder, up func(url string)) error {
+	// Whoever has written the settings by hand was not told yet.
+	if err := settings.CheckAddress(o.address); err != nil {
+		c.log.Warn("nothing can be served over HTTP", "err", err)
+		return fmt.Errorf("%w: %w", errNoAddress, err)
+	}
 	host, port, err := net.SplitHostPort(o.address)
 	if err != nil {
 		return err

@@ -124,7 +124,8 @@ func TestHTTPFailures(t *testing.T) {
 		err   error
 		wants string
 	}{
-		"taken": {fmt.Errorf("%w: x", errAddressTaken), "127.0.0.1:80"}, "elsewhere": {&net.OpError{Err: addressElsewhere}, "127.0.0.1:80"}, "no such name": {&net.DNSError{}, "127.0.0.1:80"},
+		"no address": {fmt.Errorf("%w: x", errNoAddress), "127.0.0.1:80"},
+		"taken":      {fmt.Errorf("%w: x", errAddressTaken), "127.0.0.1:80"}, "elsewhere": {&net.OpError{Err: addressElsewhere}, "127.0.0.1:80"}, "no such name": {&net.DNSError{}, "127.0.0.1:80"},
 		"denied": {os.NewSyscallError("bind", addressDenied), "127.0.0.1:80"}, "missing": {syscall.ENOENT, "arenero-bridge"}, "said": {&lastWordsError{"xyzzy"}, "xyzzy"}, "silent": {&lastWordsError{}, ""}, "other": {errors.New("secret"), ""},
 	} {
 		why := httpWhy(o, tt.err)

@@ -30,6 +30,11 @@ func TestHTTPChild(t *testing.T) {
 	if err := c.serve(t.Context(), o, never); !errors.Is(err, errAddressTaken) {
 		t.Errorf("where another listens: %v", err)
 	}
+	for _, written := range []string{"garbage", "0.0.0.0:1", "127.0.0.1:0", ":1"} { // by hand
+		if err := c.serve(t.Context(), httpOrder{on: true, address: written}, never); !errors.Is(err, errNoAddress) {
+			t.Errorf("at %s: %v", written, err)
+		}
+	}
 	free.Close()
 	if err := c.serve(t.Context(), o, never); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a program: %v", err)

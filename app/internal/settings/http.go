@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // HTTP says whether the tools are served over HTTP as well, and to whom. The zero
@@ -29,7 +30,7 @@ func (h HTTP) At() string { return cmp.Or(h.Address, UsualAddress) }
 // CheckAddress reports why a text can't be the address of [HTTP].
 func CheckAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
-	if err != nil || strings.ContainsAny(host, " /@\t\r\n") {
+	if err != nil || strings.ContainsFunc(host, unfit) {
 		return fmt.Errorf("%q is no address: write it as %s", address, UsualAddress)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
@@ -40,6 +41,12 @@ func CheckAddress(address string) error {
 		return fmt.Errorf("%q stands for all addresses of this computer: give one of them, such as %s", address, UsualAddress)
 	}
 	return nil
+}
+
+// unfit reports whether a character can't be in the name or number of a computer.
+// Names may have letters of any language.
+func unfit(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_:%*", r)
 }
 
 // IsOpen reports whether other computers may reach an address of [CheckAddress].

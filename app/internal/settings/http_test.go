@@ -21,7 +21,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for _, address := range []string{
 		"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http", ":8000", "0.0.0.0:8000", "[::]:8000", "0:8000", "0x0:8000", "*:8000",
-		"http://127.0.0.1:8000", "a b:1", "me@host:1", "::1:80",
+		"http://127.0.0.1:8000", "a b:1", "me@host:1", "::1:80", "\x1b[31mx:1", "a\x1bc:1", "x\u202e:1", "x\x00:1", "a#b:1", "a\"b:1", "a\xffb:1",
 	} {
 		if err := settings.CheckAddress(address); err == nil {
 			t.Errorf("%q is taken", address)
