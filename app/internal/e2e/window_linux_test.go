@@ -128,7 +128,7 @@ func TestWindowGuide(t *testing.T) {
 	}
 	r.reads(t, "has made its first call")
 	r.keys(t, "space") // Finish
-	r.reads(t, "Sandboxes", "running", "cursor")
+	r.reads(t, "Sandboxes", "running", "Cursor")
 	eventually(t, "the guide is done for good", func() bool {
 		p, err := r.client.Preferences(t.Context())
 		return err == nil && p.GuideDone
