@@ -93,6 +93,11 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 			return nil
 		})
 		if err != nil {
+			// Whoever wants it off must not have to mend the disk first.
+			if h := e.HTTP; h != nil && h.On != nil && !*h.On && a.http.end() {
+				a.fleet.Renew()
+				err = endedUnwritten(err)
+			}
 			return control.Preferences{}, deskError(err)
 		}
 		if e.HTTP != nil {
@@ -101,6 +106,16 @@ func (g *gate) EditPreferences(ctx context.Context, e control.PreferencesEdit) (
 		a.fleet.Renew()
 		return a.preferences()
 	})
+}
+
+// endedUnwritten is err of writing down that nothing is served over HTTP any more.
+func endedUnwritten(err error) error {
+	e, ok := errors.AsType[*sandbox.Error](deskError(err))
+	if !ok {
+		return err
+	}
+	e.Hint = "nothing is served over HTTP any more, but when the engine starts again it will be: mend the settings and switch it off once more"
+	return e
 }
 
 // put replaces what somebody wants to be otherwise.

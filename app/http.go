@@ -80,6 +80,16 @@ func (h *httpServer) want(o httpOrder) {
 	}
 }
 
+// end serves no more until somebody wants it again, and reports whether anything
+// was to be served.
+func (h *httpServer) end() bool {
+	o := h.ordered()
+	was := o.on
+	o.on = false
+	h.want(o)
+	return was
+}
+
 // now is how it is.
 func (h *httpServer) now() control.Serving {
 	h.mu.Lock()
