@@ -1,8 +1,10 @@
-// Screenshots takes pictures of every page of the windows, in both languages,
-// light and dark, over scenes with nothing, with much, and with trouble, for
-// somebody to look at. A sheet for each page has all of them beside each other.
+// Screenshots takes pictures of every page of the windows with its parts and
+// dialogs, in both languages, light and dark, over scenes with nothing, with much,
+// with trouble, and without a record of spending, for somebody to look at. A sheet
+// for each has all of them beside each other.
 //
 //	make screenshots
+//	make screenshots FLAGS='-views spend,spend-budgets -scenes busy'
 package main
 
 import (
@@ -19,10 +21,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arenero/arenero/app/control"
 	"github.com/arenero/arenero/app/internal/e2e/scene"
 	"github.com/arenero/arenero/app/internal/e2e/screen"
-	"github.com/arenero/arenero/assets"
 )
 
 func main() {
@@ -47,21 +47,21 @@ func (l *list) Set(s string) error {
 type album struct {
 	window                          string
 	out                             string
-	pages, scenes, languages, looks list
+	views, scenes, languages, looks list
 	width, height                   int
 	scale                           float64
 }
 
 func run() error {
 	a := album{
-		pages:     list{"sandboxes", "spend", "hosts", "profiles", "tokens", "activity", "settings", "guide"},
-		scenes:    list{string(scene.Empty), string(scene.Busy), string(scene.Error)},
+		views:     viewNames(),
+		scenes:    list{string(scene.Empty), string(scene.Busy), string(scene.Error), string(scene.Down)},
 		languages: list{"es", "en"},
 		looks:     list{"light", "dark"},
 	}
 	flag.StringVar(&a.window, "window", "bin/arenero-window", "`program` to take pictures of")
 	flag.StringVar(&a.out, "o", "bin/screenshots", "`folder` for the pictures")
-	flag.Var(&a.pages, "pages", "which; PAGE/SUBJECT is a page at one thing of it")
+	flag.Var(&a.views, "views", "which")
 	flag.Var(&a.scenes, "scenes", "which")
 	flag.Var(&a.languages, "languages", "which")
 	flag.Var(&a.looks, "themes", "which")
@@ -69,6 +69,11 @@ func run() error {
 	flag.IntVar(&a.height, "height", 680, "the same")
 	flag.Float64Var(&a.scale, "scale", 1, "pixels of a unit")
 	flag.Parse()
+	for _, name := range a.views {
+		if !slices.Contains(viewNames(), name) {
+			return fmt.Errorf("there is no view %q: choose some of %s", name, strings.Join(viewNames(), ","))
+		}
+	}
 	if err := os.MkdirAll(a.out, 0o755); err != nil {
 		return err
 	}
@@ -77,22 +82,39 @@ func run() error {
 			return fmt.Errorf("scene %s: %w", kind, err)
 		}
 	}
-	for _, page := range a.pages {
-		if err := a.sheet(page); err != nil {
-			return fmt.Errorf("sheet of %s: %w", page, err)
+	for _, v := range views() {
+		if !slices.Contains(a.views, v.name) {
+			continue
+		}
+		if err := a.sheet(v); err != nil {
+			return fmt.Errorf("sheet of %s: %w", v.name, err)
 		}
 	}
 	return nil
 }
 
 // file is where a picture is kept.
-func (a *album) file(page, kind, language, look string) string {
-	return filepath.Join(a.out, strings.Join([]string{strings.ReplaceAll(page, "/", "-"), kind, language, look}, "-")+".png")
+func (a *album) file(view, kind, language, look string) string {
+	return filepath.Join(a.out, strings.Join([]string{view, kind, language, look}, "-")+".png")
 }
 
 // take takes the pictures of a scene. One window shows all of it: the language,
 // the theme and the page change before its eyes, as a user changes them.
 func (a *album) take(kind scene.Kind) (err error) {
+	// What changes the scene comes after all that shows it as it was.
+	var first, last []view
+	for _, v := range views() {
+		switch {
+		case !slices.Contains(a.views, v.name) || !v.in(kind):
+		case v.changes:
+			last = append(last, v)
+		default:
+			first = append(first, v)
+		}
+	}
+	if len(first)+len(last) == 0 {
+		return nil
+	}
 	home, err := os.MkdirTemp("", "stage-")
 	if err != nil {
 		return err
@@ -101,34 +123,19 @@ func (a *album) take(kind scene.Kind) (err error) {
 	if err := os.Setenv("ARENERO_HOME", home); err != nil {
 		return err
 	}
-	stage, err := scene.New(scene.Config{Kind: kind, Language: a.languages[0], Theme: a.looks[0]})
-	if err != nil {
-		return err
-	}
-	path, err := control.Path()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- stage.Serve(ctx, path) }()
-	defer func() {
-		cancel()
-		err = errors.Join(err, <-served)
-	}()
-	client := control.NewClient(path)
-	defer client.Close()
-	size := fmt.Sprintf("%dx%d", a.width, a.height)
-	if _, err := stage.EditPreferences(ctx, control.PreferencesEdit{Window: &size, GuideDone: new(true)}); err != nil {
+	defer cancel()
+	st := &studio{album: a, kind: kind}
+	if err := st.begin(ctx, a.languages[0], a.looks[0]); err != nil {
 		return err
 	}
-	s, err := screen.Open(int(float64(a.width)*a.scale)+20, int(float64(a.height)*a.scale)+20)
-	if err != nil {
+	defer func() { err = errors.Join(err, st.end()) }()
+	if st.screen, err = screen.Open(int(float64(a.width)*a.scale)+20, int(float64(a.height)*a.scale)+20); err != nil {
 		return err
 	}
-	defer s.Close()
+	defer st.screen.Close()
 	cmd := exec.CommandContext(ctx, a.window)
-	cmd.Env = append(os.Environ(), s.Env()...)
+	cmd.Env = append(os.Environ(), st.screen.Env()...)
 	cmd.Env = append(cmd.Env, "HOME="+home, "LANG=en_US.UTF-8", fmt.Sprintf("FYNE_SCALE=%g", a.scale), "DBUS_SESSION_BUS_ADDRESS=")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -144,24 +151,30 @@ func (a *album) take(kind scene.Kind) (err error) {
 		cancel()
 		<-ended
 	}()
-	if err := s.Rest(); err != nil {
+	if err := st.screen.Rest(); err != nil {
 		return err
 	}
-	at, err := appear(s, cmd.Process.Pid, ended)
-	if err != nil {
+	if st.at, err = appear(st.screen, cmd.Process.Pid, ended); err != nil {
 		return err
 	}
-	// The first steps make a sandbox, so that nothing is empty any more.
-	first := slices.DeleteFunc(slices.Clone(a.pages), isGuide)
-	for _, pages := range []list{first, slices.DeleteFunc(slices.Clone(a.pages), func(p string) bool { return !isGuide(p) })} {
-		for _, language := range a.languages {
-			for _, look := range a.looks {
-				if _, err := client.EditPreferences(ctx, control.PreferencesEdit{Language: &language, Theme: &look}); err != nil {
+	// Pages are many, and another language or theme is slow; what changes the scene
+	// changes it for all pictures.
+	rounds := [][]view{first}
+	for _, v := range last {
+		rounds = append(rounds, []view{v})
+	}
+	for _, views := range rounds {
+		for i, language := range a.languages {
+			for j, look := range a.looks {
+				if err := st.dress(ctx, language, look); err != nil {
 					return err
 				}
-				for _, page := range pages {
-					if err := a.shoot(ctx, s, at, kind, page, language, look); err != nil {
-						return fmt.Errorf("page %s: %w", page, err)
+				for _, v := range views {
+					if i+j > 0 {
+						v.once = nil
+					}
+					if err := st.shoot(ctx, v); err != nil {
+						return fmt.Errorf("view %s, %s, %s: %w", v.name, language, look, err)
 					}
 				}
 			}
@@ -169,8 +182,6 @@ func (a *album) take(kind scene.Kind) (err error) {
 	}
 	return nil
 }
-
-func isGuide(page string) bool { return page == "guide" }
 
 // appear waits for the window of a process.
 func appear(s *screen.Screen, pid int, ended <-chan struct{}) (image.Rectangle, error) {
@@ -192,62 +203,6 @@ func appear(s *screen.Screen, pid int, ended <-chan struct{}) (image.Rectangle, 
 	return image.Rectangle{}, errors.New("there is no window")
 }
 
-// shoot takes one picture.
-func (a *album) shoot(ctx context.Context, s *screen.Screen, at image.Rectangle, kind scene.Kind, page, language, look string) error {
-	door, err := control.DoorPath()
-	if err != nil {
-		return err
-	}
-	name, subject, _ := strings.Cut(page, "/")
-	if err := control.Knock(ctx, door, control.Place{Page: name, Subject: subject}); err != nil {
-		return err
-	}
-	for limit := time.Now().Add(2 * time.Minute); ; {
-		// What a page asks the engine for comes a moment after it is there.
-		p, err := s.Calm(at.Dx()*at.Dy()/400, 1500*time.Millisecond, 20*time.Second)
-		if err != nil {
-			return err
-		}
-		p = screen.Cut(p, at)
-		is, err := a.is(p, name, language, look)
-		if err != nil {
-			return err
-		}
-		if !is && time.Now().Before(limit) {
-			continue
-		}
-		if !is { // what it shows instead says why
-			return errors.Join(errors.New("the window does not show it"), save(a.file(page, string(kind), language, look), p))
-		}
-		return save(a.file(page, string(kind), language, look), p)
-	}
-}
-
-// is reports whether a picture is of a page as it should be: its title can be
-// read, and it is light or dark.
-func (a *album) is(p *image.RGBA, page, language, look string) (bool, error) {
-	corner := p.RGBAAt(3, p.Bounds().Dy()-3)
-	if dark := corner.R < 0x80; dark != (look == "dark") {
-		return false, nil
-	}
-	head := screen.Cut(p, image.Rect(int(60*a.scale), 0, int(600*a.scale), int(52*a.scale)))
-	big := image.NewRGBA(image.Rect(0, 0, 3*head.Bounds().Dx(), 3*head.Bounds().Dy())) // small letters are read badly
-	for y := range big.Bounds().Dy() {
-		for x := range big.Bounds().Dx() {
-			c := head.RGBAAt(x/3, y/3)
-			if look == "dark" { // and so are light ones
-				c.R, c.G, c.B = 0xff-c.R, 0xff-c.G, 0xff-c.B
-			}
-			big.SetRGBA(x, y, c)
-		}
-	}
-	words, err := screen.Read(big, map[string]string{assets.English: "eng", assets.Spanish: "spa"}[language])
-	if err != nil {
-		return false, err
-	}
-	return strings.Contains(screen.Text(words), assets.Load(language, "window").Get("window.page."+page)), nil
-}
-
 func save(name string, p image.Image) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -256,20 +211,24 @@ func save(name string, p image.Image) error {
 	return errors.Join((&png.Encoder{CompressionLevel: png.BestCompression}).Encode(f, p), f.Close())
 }
 
-// sheet puts all pictures of a page beside each other: a column for each scene,
+// sheet puts all pictures of a view beside each other: a column for each scene,
 // a row for each language and theme.
-func (a *album) sheet(page string) error {
+func (a *album) sheet(v view) error {
 	const gap = 8
+	scenes := slices.DeleteFunc(slices.Clone(a.scenes), func(kind string) bool { return !v.in(scene.Kind(kind)) })
+	if len(scenes) == 0 {
+		return nil
+	}
 	w, h := int(float64(a.width)*a.scale), int(float64(a.height)*a.scale)
 	half := 1
-	if len(a.scenes)*w > 2400 {
+	if len(scenes)*w > 2400 {
 		half = 2
 	}
 	cell := image.Pt(w/half+gap, h/half+gap)
-	out := image.NewRGBA(image.Rect(0, 0, len(a.scenes)*cell.X, len(a.languages)*len(a.looks)*cell.Y))
+	out := image.NewRGBA(image.Rect(0, 0, len(scenes)*cell.X, len(a.languages)*len(a.looks)*cell.Y))
 	for row := range len(a.languages) * len(a.looks) {
-		for column, kind := range a.scenes {
-			f, err := os.Open(a.file(page, kind, a.languages[row/len(a.looks)], a.looks[row%len(a.looks)]))
+		for column, kind := range scenes {
+			f, err := os.Open(a.file(v.name, kind, a.languages[row/len(a.looks)], a.looks[row%len(a.looks)]))
 			if err != nil {
 				return err
 			}
@@ -281,7 +240,7 @@ func (a *album) sheet(page string) error {
 			smaller(out, image.Pt(column*cell.X, row*cell.Y), p, half)
 		}
 	}
-	return save(filepath.Join(a.out, "sheet-"+strings.ReplaceAll(page, "/", "-")+".png"), out)
+	return save(filepath.Join(a.out, "sheet-"+v.name+".png"), out)
 }
 
 // smaller draws p into out, with one pixel for a square of n.
