@@ -194,7 +194,7 @@ func TestActivityLoadsOlder(t *testing.T) {
 			t.Fatalf("%d are loaded, want %d", n, min(want, 250))
 		}
 	}
-	if shown := seen(r.win.Content()); !strings.Contains(shown, "250 entradas · Aquí empezó todo.") {
+	if shown := seen(r.win.Content()); !strings.Contains(shown, "Entradas: 250 · Aquí empezó todo.") {
 		t.Errorf("the end is not told in\n%s", shown)
 	}
 }
