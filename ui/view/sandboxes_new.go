@@ -91,7 +91,7 @@ func NewSandboxForm(env Env, profiles []string, chosen string, make func(c Sandb
 	f.form.changed = f.changed
 	f.Quote("", f.say("new.quoting"))
 	f.whole = container.NewVBox(f.form.box, widget.NewSeparator(), f.quote)
-	content := container.NewVScroll(f.whole)
+	content := container.NewVScroll(border(nil, nil, nil, barRoom(), f.whole))
 	content.SetMinSize(fyne.NewSize(0, 400))
 	f.task = newTask(env, f.say("new.title"), f.say("new.do"), false, content, func(done func(string)) {
 		c, wrong := f.choice()

@@ -41,7 +41,7 @@ func newSpendOrders(v *Spend) *spendOrders {
 		{Title: v.say("column.asked"), Width: 96},
 		{Title: v.say("column.name"), Width: 76, Grow: true},
 		{Title: v.say("column.host"), Width: 76, Grow: true},
-		{Title: v.say("column.cost"), Width: 110, Right: true},
+		{Title: v.say("column.cost"), Width: 110, Grow: true, Right: true},
 		{Title: v.say("column.would"), Width: 98, Right: true},
 	})
 	o.table.OnSelect = func(string) { o.drawDetail() }
