@@ -14,7 +14,7 @@ import (
 const (
 	account = "000000000042"
 	region  = "us-east-1"
-	region2 = "eu-west-1"
+	region2 = "us-west-2"
 )
 
 func image(region, name string) string {
