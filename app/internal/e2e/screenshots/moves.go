@@ -72,23 +72,32 @@ func pressWords(text string) move {
 }
 
 // pressMain clicks at the uppermost of what the page has in the color of what is
-// most wanted, on which words are read badly.
-func pressMain(_ context.Context, st *studio) error {
+// most wanted, on which words are read badly; and pressLast at the lowest, as a
+// dialog has it.
+func pressMain(_ context.Context, st *studio) error { return st.pressColor(false) }
+
+func pressLast(_ context.Context, st *studio) error { return st.pressColor(true) }
+
+func (st *studio) pressColor(last bool) error {
 	for limit := time.Now().Add(patience); time.Now().Before(limit); {
 		p, err := st.seen()
 		if err != nil {
 			return err
 		}
-		if at, ok := wide(p, int(190*st.scale), int(52*st.scale), int(40*st.scale)); ok {
-			return st.screen.Click(at.Add(st.at.Min).Add(image.Pt(0, int(6*st.scale))))
+		if at, ok := wide(p, int(190*st.scale), int(52*st.scale), int(30*st.scale), last); ok {
+			inside := image.Pt(0, int(6*st.scale))
+			if last {
+				inside.Y = -inside.Y
+			}
+			return st.screen.Click(at.Add(st.at.Min).Add(inside))
 		}
 	}
 	return errors.New("nothing in the window is to be pressed most")
 }
 
 // wide is the middle of the uppermost line, right of and below a place, that has a
-// strong color for so long.
-func wide(p *image.RGBA, left, top, least int) (image.Point, bool) {
+// strong color for so long; or of the lowest.
+func wide(p *image.RGBA, left, top, least int, lowest bool) (at image.Point, ok bool) {
 	for y := top; y < p.Bounds().Dy(); y++ {
 		begin := left
 		for x := left; x < p.Bounds().Dx(); x++ {
@@ -97,11 +106,15 @@ func wide(p *image.RGBA, left, top, least int) (image.Point, bool) {
 				begin = x
 			}
 			if x-begin >= least {
-				return image.Pt(begin+least/2, y), true
+				at, ok = image.Pt(begin+least/2, y), true
+				break
 			}
 		}
+		if ok && !lowest {
+			break
+		}
 	}
-	return image.Point{}, false
+	return at, ok
 }
 
 // find is the place of the uppermost words that are a text and have no others

@@ -62,7 +62,7 @@ func views() []view {
 		{name: "settings-log", page: "settings", scenes: busy, do: []move{scroll(200), pressWords("engine.log")}, dialog: true},
 		{name: "help", page: "sandboxes", scenes: busy, do: []move{keys("F1")}, dialog: true},
 		{name: "settings-http", page: "settings", scenes: busy, do: []move{serve, scroll(-200), scroll(22)}, changes: true},
-		{name: "tokens-secret", page: "tokens", scenes: busy, do: []move{pressMain, nameToken, pressMain}, dialog: true, changes: true},
+		{name: "tokens-secret", page: "tokens", scenes: busy, do: []move{pressMain, nameToken, pressLast}, dialog: true, changes: true},
 		{name: "guide", page: "guide", scenes: reached, changes: true},
 		{name: "guide-connect", page: "guide", scenes: reached, once: []move{keys("Return")}, changes: true},
 		{name: "guide-call", page: "guide", scenes: []scene.Kind{scene.Empty}, once: []move{keys("Return")}, changes: true},
