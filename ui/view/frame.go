@@ -54,12 +54,13 @@ func NewFrame(env Env, title string, brand fyne.Resource, items []SideItem, foot
 	f.status.Alignment = fyne.TextAlignTrailing
 	f.status.Importance = widget.LowImportance
 	f.toast.Truncation = fyne.TextTruncateEllipsis
-	f.foot = container.NewVBox(widget.NewSeparator(), border(nil, nil,
-		widget.NewIcon(theme.NewColoredResource(theme.ConfirmIcon(), ColorGood)), nil, f.toast))
+	f.foot = container.NewStack(newCardBack(ColorGood), container.New(layout.NewCustomPaddedLayout(0, 0, 14, 4), border(nil, nil,
+		widget.NewIcon(theme.NewColoredResource(theme.ConfirmIcon(), ColorGood)), nil, f.toast)))
 	f.foot.Hide()
 	f.head = container.New(layout.NewCustomPaddedLayout(10, 6, 14, 14), border(nil, nil,
 		container.NewCenter(f.title), container.NewCenter(f.state), f.status))
-	page := border(container.NewVBox(f.head, f.banner.Object()), f.foot, nil, nil, f.area)
+	page := border(container.NewVBox(f.head, f.banner.Object()), nil, nil, nil,
+		container.NewStack(f.area, container.New(atFoot{f.toast}, f.foot)))
 	f.root = container.New(&sideBySide{f.side}, f.side, page)
 	f.colored()
 	return f
@@ -111,6 +112,21 @@ func (f *Frame) Toast(text string) {
 	f.toast.SetText(text)
 	f.foot.Hidden = text == ""
 	f.root.Refresh()
+}
+
+// atFoot lays out a line that comes and goes at the foot of a page, above what is
+// there: nothing may move under the mouse of somebody who is about to press it.
+type atFoot struct{ text *widget.Label }
+
+func (atFoot) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+
+func (l atFoot) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	const edge, sides = 12, 64
+	for _, o := range objects {
+		need := fyne.MeasureText(l.text.Text, theme.TextSize(), l.text.TextStyle).Width + sides
+		o.Resize(fyne.NewSize(max(0, min(need, size.Width-2*edge)), o.MinSize().Height))
+		o.Move(fyne.NewPos((size.Width-o.Size().Width)/2, size.Height-o.Size().Height-edge))
+	}
 }
 
 // Fail says at the head what went wrong, until the user has read it.

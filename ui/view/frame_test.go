@@ -146,7 +146,16 @@ func TestVeil(t *testing.T) {
 func TestLines(t *testing.T) {
 	env, _ := frameEnv(t, assets.Spanish)
 	f := newFrame(env, nil)
+	env.Window.SetContent(f.Object())
+	env.Window.Resize(fyne.NewSize(900, 600))
+	before := f.area.Size()
 	f.Toast("Copiado")
+	if f.area.Size() != before {
+		t.Error("the page moves for it")
+	}
+	if w := f.foot.Size().Width; w < f.toast.MinSize().Width+40 || w > 300 || f.foot.Position().Y < 400 {
+		t.Errorf("it is %v at %v", f.foot.Size(), f.foot.Position())
+	}
 	if !f.foot.Visible() || f.toast.Text != "Copiado" {
 		t.Error("nothing is told")
 	}
