@@ -62,6 +62,26 @@ func (v *outputView) cell() fyne.Size {
 	return v.letter
 }
 
+// object is what goes into a page: the lines with the bar to scroll them by.
+func (v *outputView) object() fyne.CanvasObject { return container.New(outputRoom{v}, v.scroll) }
+
+// outputRoom gives the lines what room there is. The end stays in sight when there
+// is less than before, and so goes on being followed.
+type outputRoom struct{ v *outputView }
+
+func (r outputRoom) MinSize([]fyne.CanvasObject) fyne.Size { return r.v.scroll.MinSize() }
+
+func (r outputRoom) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	if r.v.scroll.Size() == size {
+		return
+	}
+	end := r.v.atEnd()
+	if r.v.scroll.Resize(size); end {
+		r.v.toEnd()
+	}
+	r.v.draw()
+}
+
 // show draws lines in place of what was there. From says that they are those of
 // something else.
 func (v *outputView) show(lines []ui.SaidLine, other bool) {

@@ -54,7 +54,7 @@ func newCallsView(env Env) *CallsView {
 	v.copy.Importance = widget.LowImportance
 	back := canvas.NewRectangle(theme.Color(ColorCard))
 	head := border(nil, nil, nil, v.copy, v.how)
-	v.pane = container.NewStack(back, border(container.NewVBox(head, v.note), nil, nil, nil, v.out.scroll))
+	v.pane = container.NewStack(back, border(container.NewVBox(head, v.note), nil, nil, nil, v.out.object()))
 	v.none = container.NewStack()
 	v.some = container.New(leftRight{}, v.table.Object(), v.pane)
 	v.object = border(v.banner.Object(), nil, nil, nil, container.NewStack(v.none, v.some))

@@ -240,6 +240,14 @@ func TestOutputFollows(t *testing.T) {
 	if !out.atEnd() {
 		t.Error("the end is not followed")
 	}
+	v.env.Window.Resize(fyne.NewSize(780, 460)) // a line that comes above leaves less room for it, too
+	if !out.atEnd() {
+		t.Error("with less room, the end is out of sight")
+	}
+	more()
+	if !out.atEnd() {
+		t.Error("the end is not followed once there is less room")
+	}
 	out.scroll.Offset.Y = 0
 	more()
 	if out.scroll.Offset.Y != 0 {
