@@ -378,6 +378,7 @@ func (p *guide) connect(h control.Host) {
 			connection = c.Connection
 		}
 		p.await(connection, h.Title, r.Changes)
+		p.seen()
 		p.look()
 		p.render()
 	})
@@ -440,8 +441,14 @@ func (p *guide) copy() {
 	p.render()
 }
 
+// seen keeps the first steps from coming by themselves once more: an app is
+// connected, and a window that is closed now would open with them from the start,
+// if the connection were undone before the next time.
+func (p *guide) seen() {
+	p.edit(control.PreferencesEdit{GuideDone: new(true)}, func() {})
+}
+
 // finish ends the first steps, and leads to what came of them.
 func (p *guide) finish(id string) {
-	done := true
-	p.edit(control.PreferencesEdit{GuideDone: &done}, func() { p.c.goTo("sandboxes", id) })
+	p.edit(control.PreferencesEdit{GuideDone: new(true)}, func() { p.c.goTo("sandboxes", id) })
 }

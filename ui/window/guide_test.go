@@ -108,6 +108,7 @@ func TestGuide(t *testing.T) {
 			}
 			r.enter()
 			r.until("it is connected", func() bool { return page.shown.Step == ui.GuideCall })
+			r.until("that it need not come again", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.prefs.GuideDone })
 			if step := tx.Get("hosts.after.watched-toggle", "title", "Cursor"); !p.sees(step) || s.orders[0].ID != "c_new" {
 				t.Errorf("nothing says %q, after %+v", step, s.orders)
 			}

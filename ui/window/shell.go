@@ -443,7 +443,8 @@ func (s *shell) prefer(p control.Preferences) {
 }
 
 // begin leads a user who has not seen them to the first steps, once, unless
-// there is a host that uses sandboxes already.
+// there is a host that uses sandboxes already. To look for hosts takes a while: who
+// has begun something meanwhile is left at it.
 func (s *shell) begin() {
 	if s.guided || s.link != ui.Linked {
 		return
@@ -454,6 +455,9 @@ func (s *shell) begin() {
 	}
 	fetch(s.ctx, func(ctx context.Context) ([]control.Host, error) { return s.client.Hosts(ctx, control.HostQuery{}) }, func(hosts []control.Host, err error) {
 		s.begun = true
+		if s.at != s.side[0].name() || s.win.Canvas().Overlays().Top() != nil {
+			return
+		}
 		if err == nil && !slices.ContainsFunc(hosts, func(h control.Host) bool { return h.Connected }) {
 			s.goTo(guideName, "")
 		}

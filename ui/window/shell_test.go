@@ -34,6 +34,7 @@ func shortHome(t *testing.T) string {
 type homeEngine struct {
 	*owner
 	hosts []control.Host
+	slow  chan struct{} // the hosts are known once it is closed; nil is at once
 	seq   atomic.Uint64
 	again chan struct{} // there is something new to tell
 }
@@ -65,6 +66,9 @@ func (k *homeEngine) Spend(context.Context, sandbox.SpendQuery) ([]sandbox.Spend
 }
 
 func (k *homeEngine) Hosts(context.Context, control.HostQuery) ([]control.Host, error) {
+	if k.slow != nil {
+		<-k.slow
+	}
 	return k.hosts, nil
 }
 
@@ -244,6 +248,35 @@ func TestShellGuide(t *testing.T) {
 			s := sit(t, k, tt.place)
 			s.linked()
 			s.until("a look at the hosts", func() bool { return s.shell.guided && s.shell.begun })
+			if s.shell.at != tt.want {
+				t.Errorf("the page is %q, want %q", s.shell.at, tt.want)
+			}
+		})
+	}
+}
+
+// TestShellGuideLate leaves alone who has begun something before it is known
+// that there is no host yet.
+func TestShellGuideLate(t *testing.T) {
+	tests := []struct {
+		name string
+		act  func(s *seat)
+		want string
+	}{
+		{"nothing", func(*seat) {}, "guide"},
+		{"a page", func(s *seat) { s.shell.goTo("settings", "") }, "settings"},
+		{"a dialog", func(s *seat) { s.key(fyne.KeyF1, 0) }, "sandboxes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := newHomeEngine()
+			k.prefs.GuideDone, k.hosts[0].Connected, k.slow = false, false, make(chan struct{})
+			s := sit(t, k, control.Place{})
+			s.linked()
+			s.until("a look at the hosts", func() bool { return s.shell.guided })
+			tt.act(s)
+			close(k.slow)
+			s.until("what was found", func() bool { return s.shell.begun })
 			if s.shell.at != tt.want {
 				t.Errorf("the page is %q, want %q", s.shell.at, tt.want)
 			}
