@@ -18,16 +18,21 @@ import (
 // goneAfter is how long a sandbox may take to appear that somebody is led to.
 const goneAfter = 2 * time.Second
 
+// wokenWithin is how long after it was put to sleep it is said of a sandbox that
+// it did not stay so.
+const wokenWithin = 10 * time.Second
+
 // sandboxes is the page of them.
 type sandboxes struct {
 	c     *core
 	ctx   context.Context // done when the page is left
 	view  *view.Sandboxes
 	shown ui.Sandboxes
-	row   string    // that is selected
-	led   string    // id of one that is to be selected when it comes
-	since time.Time // of led
-	gone  string    // id of one that was led to, and is not there; it is said so
+	row   string               // that is selected
+	led   string               // id of one that is to be selected when it comes
+	since time.Time            // of led
+	gone  string               // id of one that was led to, and is not there; it is said so
+	slept map[string]time.Time // when those were put to sleep that are to stay so, by id
 	box   *boxDetail
 	// terminal opens one with our command line in it.
 	terminal func(args ...string) error
@@ -37,7 +42,7 @@ type sandboxes struct {
 
 func newSandboxes(c *core) page {
 	p := &sandboxes{
-		c: c, ctx: context.Background(), shown: ui.Sandboxes{By: ui.SandboxAge, Doing: map[string]ui.Verb{}},
+		c: c, ctx: context.Background(), shown: ui.Sandboxes{By: ui.SandboxAge, Doing: map[string]ui.Verb{}}, slept: map[string]time.Time{},
 		terminal: openTerminal, choose: chooseFile, pick: pickFile,
 	}
 	p.box = newBoxDetail(p)
@@ -83,7 +88,22 @@ func (p *sandboxes) open() fyne.CanvasObject {
 // show takes in what there is, and forgets what was asked of what has come to it.
 func (p *sandboxes) show(s sandbox.Snapshot) {
 	p.shown.Snapshot, p.shown.Lost = s, false
+	p.woken()
 	p.render()
+}
+
+// woken tells of those that were put to sleep and are awake again: who waits for a
+// call wakes its sandbox, so that nothing would seem to have come of the button.
+func (p *sandboxes) woken() {
+	for id, at := range p.slept {
+		b := p.find(id)
+		if p.c.env.Now().Sub(at) > wokenWithin {
+			delete(p.slept, id)
+		} else if b.State == sandbox.Running && b.Running > 0 {
+			delete(p.slept, id)
+			p.view.Banner().Offer(p.c.env.Texts.Get("sandboxes.woken", "sandbox", ui.Name(b)), p.view.Banner().Clear, p.c.env.Texts.Get("sandboxes.dismiss"))
+		}
+	}
 }
 
 // lose shows what there was when the engine was there last.
@@ -100,7 +120,10 @@ func (p *sandboxes) enter(ctx context.Context) {
 	p.render()
 }
 
-func (p *sandboxes) tick(time.Time) { p.render() }
+func (p *sandboxes) tick(time.Time) {
+	p.woken()
+	p.render()
+}
 
 // place selects the sandbox with an id.
 func (p *sandboxes) place(subject string) {
@@ -258,6 +281,9 @@ func (p *sandboxes) ask(verb ui.Verb, boxes []sandbox.Sandbox, do func(ctx conte
 			delete(p.shown.Doing, b.ID)
 			if err != nil && sandbox.CodeOf(err) != sandbox.Gone { // what has ended by itself is where it was to be
 				p.failed(b, verb, err)
+			}
+			if delete(p.slept, b.ID); err == nil && verb == ui.Suspend {
+				p.slept[b.ID] = p.c.env.Now()
 			}
 			p.render()
 		})

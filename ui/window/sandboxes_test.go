@@ -300,6 +300,40 @@ func TestSandboxesPageActs(t *testing.T) {
 	}
 }
 
+// TestSandboxesPageTellsOfTheWoken says so when a call wakes what was just put to
+// sleep, and nothing when it stays asleep, or somebody wakes it.
+func TestSandboxesPageTellsOfTheWoken(t *testing.T) {
+	tests := []struct {
+		name  string
+		wakes bool
+		calls int
+		told  bool
+	}{
+		{"by a call", true, 1, true},
+		{"by somebody", true, 0, false},
+		{"not at all", false, 1, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newBoxEngine()
+			r, p := boxPage(t, assets.English, e)
+			p.do(ui.Suspend, "microvm-one")
+			r.until("it sleeps", func() bool { return e.did("suspend microvm-one") && len(p.shown.Doing) == 0 })
+			e.mu.Lock()
+			b := e.boxes["microvm-one"]
+			if b.Running = tt.calls; tt.wakes {
+				b.State = sandbox.Running
+			}
+			e.boxes["microvm-one"] = b
+			e.mu.Unlock()
+			p.show(e.snapshot())
+			if told := strings.Contains(p.view.Banner().Text(), "woke it again"); told != tt.told {
+				t.Errorf("told: %q", p.view.Banner().Text())
+			}
+		})
+	}
+}
+
 // The end of a sandbox is set to what the user says, and a refusal is told where
 // another time can be tried.
 func TestSandboxesPageSetsAnEnd(t *testing.T) {
