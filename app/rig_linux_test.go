@@ -42,7 +42,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	agentProgram = filepath.Join(dir, "arenero-agent")
-	build := exec.Command("go", "build", "-o", agentProgram, "github.com/arenero/arenero/app/cmd/arenero-agent")
+	build := exec.Command("go", "build", "-trimpath", "-o", agentProgram, "github.com/arenero/arenero/app/cmd/arenero-agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the agent: %v\n%s", err, out)

@@ -35,7 +35,7 @@ func newComputer(t *testing.T) *computer {
 	t.Helper()
 	c := &computer{t: t, programs: t.TempDir()}
 	const module = "github.com/arenero/arenero/"
-	build := exec.Command("go", "build", "-o", c.programs, module+"app/cmd/arenero", module+"app/cmd/arenero-agent", module+"bridge/cmd/arenero-bridge")
+	build := exec.Command("go", "build", "-trimpath", "-o", c.programs, module+"app/cmd/arenero", module+"app/cmd/arenero-agent", module+"bridge/cmd/arenero-bridge")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the programs: %v\n%s", err, out)

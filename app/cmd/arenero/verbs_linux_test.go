@@ -21,7 +21,7 @@ import (
 
 // programs builds them, once.
 var programs = sync.OnceValues(func() (string, error) {
-	build := exec.Command("go", "build", "-o", programsDir(), "github.com/arenero/arenero/app/cmd/arenero", "github.com/arenero/arenero/app/cmd/arenero-agent",
+	build := exec.Command("go", "build", "-trimpath", "-o", programsDir(), "github.com/arenero/arenero/app/cmd/arenero", "github.com/arenero/arenero/app/cmd/arenero-agent",
 		"github.com/arenero/arenero/bridge/cmd/arenero-bridge")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -18,7 +18,7 @@ import (
 // buildBridge builds arenero-bridge beside the other programs.
 func buildBridge(t testing.TB) {
 	t.Helper()
-	build := exec.Command("go", "build", "-o", programs, "github.com/arenero/arenero/bridge/cmd/arenero-bridge")
+	build := exec.Command("go", "build", "-trimpath", "-o", programs, "github.com/arenero/arenero/bridge/cmd/arenero-bridge")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the bridge: %v\n%s", err, out)

@@ -41,7 +41,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	os.Setenv("TMPDIR", tmp)
-	build := exec.Command("go", "build", "-o", dir, "github.com/arenero/arenero/app/cmd/arenero", "github.com/arenero/arenero/app/cmd/arenero-agent")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/arenero/arenero/app/cmd/arenero", "github.com/arenero/arenero/app/cmd/arenero-agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
