@@ -180,7 +180,7 @@ func (r *rig) pump() {
 // until does what there is for the toolkit until something is so.
 func (r *rig) until(what string, so func() bool) {
 	r.t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(4 * time.Minute) // to lock a vault takes one where the race detector shares a processor
 	for !so() {
 		select {
 		case do := <-r.todo:
