@@ -82,19 +82,24 @@ func (r *buttonRenderer) apply() {
 
 // comeIntoView has all that an object is scrolled in scroll to it.
 func comeIntoView(o fyne.CanvasObject) {
+	for _, s := range scrollsAround(o) {
+		reveal(s, o)
+	}
+}
+
+// scrollsAround are what an object is scrolled in, the innermost first.
+func scrollsAround(o fyne.CanvasObject) []*container.Scroll {
 	c := canvasOf(o)
 	if c == nil {
-		return
+		return nil
 	}
 	roots := append([]fyne.CanvasObject{c.Content()}, c.Overlays().List()...)
 	for _, root := range slices.Backward(roots) {
 		if scrolls, ok := scrollsTo(root, o); ok {
-			for _, s := range scrolls {
-				reveal(s, o)
-			}
-			return
+			return scrolls
 		}
 	}
+	return nil
 }
 
 // below are the objects that another is made of, of those that pages are made of.
@@ -194,6 +199,15 @@ func NewMultiLineEntry() *Entry {
 	e := &Entry{Entry: widget.Entry{MultiLine: true, Wrapping: fyne.TextWrapWord}}
 	e.ExtendBaseWidget(e)
 	return e
+}
+
+// CreateRenderer leaves the wheel to what is around an entry of one line.
+func (e *Entry) CreateRenderer() fyne.WidgetRenderer {
+	r := e.Entry.CreateRenderer()
+	if e.MultiLine {
+		return r
+	}
+	return passing{r, newWheelPass(e)}
 }
 
 // FocusGained has the entry come into view.

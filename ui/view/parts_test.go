@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
@@ -146,6 +147,30 @@ func TestEntryHandsOn(t *testing.T) {
 	e.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if !escaped || keys != 3 {
 		t.Errorf("escaped is %t, and the window was handed %d keys", escaped, keys)
+	}
+}
+
+// TestEntryLeavesTheWheel has a page go on as the wheel turns over an entry in it,
+// which still takes what is typed and clicked.
+func TestEntryLeavesTheWheel(t *testing.T) {
+	env, _ := frameEnv(t, assets.English)
+	e := NewEntry()
+	room := canvas.NewRectangle(nil)
+	room.SetMinSize(fyne.NewSize(100, 2000))
+	page := container.NewVScroll(container.NewVBox(e, room))
+	env.Window.SetContent(page)
+	env.Window.Resize(fyne.NewSize(300, 300))
+	c := env.Window.Canvas()
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(e).AddXY(20, 15)
+	test.Scroll(c, at, 0, -50)
+	if page.Offset.Y != 50 {
+		t.Errorf("the page is at %v", page.Offset)
+	}
+	page.ScrollToTop()
+	test.TapCanvas(c, at)
+	test.Type(e, "so")
+	if e.Text != "so" {
+		t.Errorf("typed is %q", e.Text)
 	}
 }
 
