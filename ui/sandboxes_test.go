@@ -232,7 +232,7 @@ func TestSandboxesAll(t *testing.T) {
 		if lost.ToKill() != nil {
 			t.Error("some are to be killed without an engine")
 		}
-		if title, _, _ := ui.KillText(tx, 1, "web"); title != in(tx, "Kill web?", "¿Terminar web?") {
+		if title, _, _ := ui.KillText(tx, 1, "web"); title != in(tx, "Kill the sandbox web?", "¿Terminar el sandbox web?") {
 			t.Errorf("title %q", title)
 		}
 		if _, text, verb := ui.KillText(tx, 3, ""); !strings.Contains(text, "3 sandboxes") || verb != in(tx, "Yes, kill 3 sandboxes", "Sí, terminar 3 sandboxes") {
