@@ -23,6 +23,7 @@ import (
 	"github.com/arenero/arenero/app/internal/fleet"
 	"github.com/arenero/arenero/app/internal/paths"
 	"github.com/arenero/arenero/app/internal/settings"
+	"github.com/arenero/arenero/app/sandbox"
 )
 
 // A Config says what an engine is made of. Only Version has no default.
@@ -169,6 +170,7 @@ func (a *App) join(ctx context.Context, dirs paths.Dirs) error {
 	if err != nil {
 		return err
 	}
+	a.clouds.local.ended = func() { a.fleet.Ended(sandbox.ProfileLocal) }
 	return a.joinHTTP(chosen)
 }
 

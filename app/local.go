@@ -45,6 +45,7 @@ type local struct {
 	clock   clockwork.Clock
 	log     *slog.Logger
 
+	ended    func()     // is called when one that was started here has ended; may be nil
 	starting sync.Mutex // held while it is started
 
 	mu   sync.Mutex // guards what follows
@@ -214,7 +215,12 @@ func (l *local) spawn(ctx context.Context) (note, error) {
 	if err := cmd.Start(); err != nil {
 		return note{}, &sandbox.Error{Code: sandbox.CloudDown, Msg: "the local cloud does not start", Hint: "is " + l.program + " there?", Err: err}
 	}
-	go cmd.Wait() // it is not waited for, and leaves nothing behind
+	go func() {
+		cmd.Wait() // nobody else does, and so it leaves nothing behind
+		if l.ended != nil {
+			l.ended()
+		}
+	}()
 	in.Close()
 	stop := context.AfterFunc(ctx, func() { out.SetReadDeadline(time.Now()) })
 	defer stop()

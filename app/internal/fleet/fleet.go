@@ -161,6 +161,17 @@ func (f *Fleet) pokeServe() {
 	}
 }
 
+// Ended is to be called when a cloud has ended by itself: what a profile has there
+// is looked for at once, and not only when its turn comes.
+func (f *Fleet) Ended(profile string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.profiles[profile]; r != nil {
+		r.asked, r.every, r.again = time.Time{}, 0, r.busy
+		f.pokeServe()
+	}
+}
+
 // Alive counts sandboxes that may still cost something, and calls that run.
 func (f *Fleet) Alive() int {
 	f.mu.Lock()

@@ -16,6 +16,7 @@ type reach struct {
 	asked   time.Time       // when it was last asked for a list
 	every   time.Duration   // between two lists, while it refuses
 	busy    bool            // being asked
+	again   bool            // is to be asked once more after that
 	err     *sandbox.Error  // of the last list
 	orphans []VM            // that are not ours, of the images we use or were asked for
 	wanted  map[string]bool // images that somebody listed, by name or ARN
@@ -205,6 +206,9 @@ func (f *Fleet) reconcile(ctx context.Context, r *reach) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.busy, r.asked = false, f.clock.Now()
+	if r.again {
+		r.again, r.asked = false, time.Time{}
+	}
 	known := r.signedOut()
 	r.err = nil
 	if err != nil {

@@ -25,6 +25,38 @@ func (r *rig) pass(d time.Duration) int {
 	return after - before
 }
 
+// TestCloudEnded finds at once what a cloud has taken with it that is known to
+// have ended, in the middle of being asked, too.
+func TestCloudEnded(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.fleet.Ended("test") // of which nothing is known
+			r.hold(lease("a"))
+			id := r.must("a", "echo").exit.Sandbox
+			answer := make(chan struct{})
+			if asked {
+				r.cloud.mu.Lock()
+				r.cloud.list = func(int) error {
+					r.cloud.mu.Unlock()
+					<-answer
+					r.cloud.mu.Lock()
+					return &sandbox.Error{Code: sandbox.CloudDown, Msg: "it hangs up"}
+				}
+				lists := r.cloud.lists
+				r.cloud.mu.Unlock()
+				r.turn("it is asked", 3*time.Minute, func() bool { n, _ := r.cloud.counts(); return n > lists })
+			}
+			r.cloud.mu.Lock()
+			r.cloud.down = true
+			r.cloud.mu.Unlock()
+			r.fleet.Ended(r.box(id).Profile)
+			close(answer)
+			r.turn("it is found", time.Second, func() bool { return r.box(id).EndReason == sandbox.EndCloud })
+		})
+	}
+}
+
 // TestHowOften asks the cloud often while somebody looks, seldom else, and not
 // at all when there is nothing. Nobody asks the agent.
 func TestHowOften(t *testing.T) {
