@@ -229,8 +229,8 @@ func (v *Tokens) money(t control.Token, quiet fyne.ThemeColorName) Cell {
 	switch tone {
 	case ui.ToneWarn:
 		bar.Level = BarWarn
-	case ui.ToneBad:
-		bar.Level = BarBad
+	case ui.ToneBad: // a bar of nothing would have no color
+		return Cell{Text: text, Color: ColorBad}
 	}
 	return Cell{Bar: bar}
 }
