@@ -27,6 +27,7 @@ type Settings struct {
 	OnBundle func()
 	OnPrices func(profile string)
 	OnGuide  func()
+	OnPause  func(paused bool) // new sandboxes
 
 	env     Env
 	setting bool // what is shown is being brought up to date: nobody has chosen
@@ -36,6 +37,7 @@ type Settings struct {
 
 	language, look, profile        *Select
 	login, notices, done, quiet    *Check
+	pause                          *Check
 	from, to                       *Entry
 	quietRow                       *fyne.Container
 	file, loginWhy                 *widget.Label
@@ -74,6 +76,11 @@ func NewSettings(env Env) *Settings {
 		return control.PreferencesEdit{StartAtLogin: &on}
 	})
 	v.loginWhy = Muted(say("window.settings.reading"))
+	v.pause = NewCheck(say("window.settings.pause"), func(on bool) {
+		if !v.setting {
+			v.OnPause(on)
+		}
+	})
 	v.file = Muted("")
 	v.makeNotices()
 	v.keychain, v.keychainDo = widget.NewLabel("…"), Muted("")
@@ -92,7 +99,7 @@ func NewSettings(env Env) *Settings {
 			field(say("window.settings.language"), v.language),
 			field(say("window.settings.theme"), v.look),
 			field(say("window.settings.profile"), v.profile),
-			v.login, v.loginWhy,
+			v.pause, v.login, v.loginWhy,
 		),
 		v.section("window.settings.notices", v.notices, v.done, v.quiet, v.quietRow),
 		v.section("window.settings.keychain", v.keychain, v.keychainDo, v.keychainRow),
@@ -112,6 +119,7 @@ func (v *Settings) usable() {
 	for _, d := range []fyne.Disableable{v.language, v.look, v.profile, v.notices, v.from, v.to} {
 		usable(d, v.known)
 	}
+	usable(v.pause, v.known)
 	usable(v.login, v.known && v.prefs.CanStart)
 	usable(v.done, v.known && !v.prefs.Notices.Off)
 	usable(v.quiet, v.known && !v.prefs.Notices.Off)
@@ -299,6 +307,7 @@ func (v *Settings) Prefer(p control.Preferences, profiles []string) {
 	v.profile.SetOptions(titles)
 	pick(v.profile, profiles, p.DefaultProfile)
 	v.login.SetChecked(p.StartAtLogin)
+	v.pause.SetChecked(p.Paused)
 	v.loginWhy.SetText(say("window.settings.login.none"))
 	v.loginWhy.Hidden = p.CanStart
 	v.notices.SetChecked(!p.Notices.Off)

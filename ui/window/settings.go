@@ -65,6 +65,7 @@ func (p *settings) open() fyne.CanvasObject {
 	v.OnCheck = p.check
 	v.OnBundle = p.bundle
 	v.OnPrices = p.refreshPrices
+	v.OnPause = p.pause
 	v.OnGuide = func() { p.c.goTo(guideName, "") }
 	v.OnLog = p.readLog
 	p.view = v
@@ -186,7 +187,22 @@ func (p *settings) prefer(s control.Preferences) {
 
 // edit changes a preference. What the engine refuses is shown as it was.
 func (p *settings) edit(e control.PreferencesEdit) {
-	fetch(p.ctx, func(ctx context.Context) (control.Preferences, error) { return p.c.client.EditPreferences(ctx, e) }, func(s control.Preferences, err error) {
+	p.set(func(ctx context.Context) (control.Preferences, error) { return p.c.client.EditPreferences(ctx, e) })
+}
+
+// pause has new sandboxes refused, or made again.
+func (p *settings) pause(paused bool) {
+	p.set(func(ctx context.Context) (control.Preferences, error) {
+		if err := p.c.client.Pause(ctx, paused); err != nil {
+			return control.Preferences{}, err
+		}
+		return p.c.client.Preferences(ctx)
+	})
+}
+
+// set changes what is set, and shows what is so then.
+func (p *settings) set(change func(context.Context) (control.Preferences, error)) {
+	fetch(p.ctx, change, func(s control.Preferences, err error) {
 		if err != nil {
 			p.c.fail(err)
 			if p.known {
@@ -236,7 +252,7 @@ func (p *settings) keychain(k keychainStatus) view.KeychainShown {
 	case k.Error != "":
 		out.Bad = true
 		what, do := ui.KeychainClass(tx, k.State, k.Why)
-		out.Text += ": " + what
+		out.Text = tx.Get("window.settings.keychain.in", "backend", tx.Get("window.settings.keychain.backend."+k.Backend)) + ": " + what
 		out.Do = ui.Sentence(do)
 	case k.State == "locked":
 		out.Do = tx.Get("window.settings.keychain.locked")
@@ -324,9 +340,12 @@ func (p *settings) refreshPrices(profile string) { p.askPrices(profile) }
 func (p *settings) price(t control.PriceTable) {
 	tx := p.c.env.Texts
 	text := tx.Get("window.settings.prices.are", "version", t.Version, "day", t.Sourced, "regions", fmt.Sprint(len(t.Regions)))
-	if t.Stale {
-		text += " " + tx.Get("window.settings.prices.stale")
-	}
 	own := slices.DeleteFunc(slices.Clone(p.profiles), func(name string) bool { return name == sandbox.ProfileLocal })
+	switch {
+	case t.Stale && len(own) > 0:
+		text += " " + tx.Get("window.settings.prices.stale")
+	case t.Stale: // nobody can be asked for others
+		text += " " + tx.Get("window.settings.prices.stale.local")
+	}
 	p.view.Prices(text, own)
 }

@@ -84,6 +84,13 @@ func set[T any](to, from *T) {
 	}
 }
 
+func (o *owner) Pause(_ context.Context, paused bool) (struct{}, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.prefs.Paused = paused
+	return struct{}{}, nil
+}
+
 func (o *owner) OwnProfiles(context.Context, struct{}) (control.OwnProfiles, error) {
 	return control.OwnProfiles{Default: "local", Profiles: []control.OwnProfile{{Name: "work", Kind: "sso"}}}, nil
 }
@@ -292,6 +299,7 @@ func TestSettings(t *testing.T) {
 		{"language", func() { p.choose("Español") }, func(s control.Preferences) bool { return s.Language == "es" }},
 		{"theme", func() { p.choose("Dark") }, func(s control.Preferences) bool { return s.Theme == "dark" }},
 		{"profile", func() { p.choose("work") }, func(s control.Preferences) bool { return s.DefaultProfile == "work" }},
+		{"pause", func() { p.tick("Pause new sandboxes: those that run go on, and apps are refused another") }, func(s control.Preferences) bool { return s.Paused }},
 		{"login", func() { p.tick("Start Arenero when I log in") }, func(s control.Preferences) bool { return s.StartAtLogin }},
 		{"successes", func() { p.tick("Also when a call of over 30 seconds has ended well") }, func(s control.Preferences) bool { return !s.Notices.Done && !s.Notices.Off }},
 		{"quiet hours", func() { p.tick("Show none at night") }, func(s control.Preferences) bool { return s.Notices.Quiet == "22:00-08:00" }},
@@ -344,6 +352,28 @@ func TestSettingsKeychain(t *testing.T) {
 	})
 	p.press("Close the vault")
 	r.until("it is closed again", func() bool { return p.sees("The vault is closed") })
+}
+
+// TestSettingsClaimNothing claims nothing of a keychain that can't be read, and sends
+// nobody to prices that nobody can be asked for.
+func TestSettingsClaimNothing(t *testing.T) {
+	for _, language := range []string{assets.English, assets.Spanish} {
+		t.Run(language, func(t *testing.T) {
+			o := newOwner()
+			o.keychain = keychainStatus{Backend: "system", State: "dismissed", Error: "no"}
+			r := newRig(t, language, o)
+			page, p, tx := newSettings(r.core).(*settings), person{t, r}, r.core.env.Texts
+			r.show(page, sandbox.Snapshot{})
+			in := tx.Get("window.settings.keychain.in", "backend", tx.Get("window.settings.keychain.backend.system"))
+			r.until("the keychain", func() bool { return p.sees(in + ":") })
+			r.until("the profiles", func() bool { return len(page.profiles) > 1 })
+			page.profiles = []string{sandbox.ProfileLocal}
+			page.price(control.PriceTable{Version: "7", Stale: true})
+			if p.sees(tx.Get("window.settings.prices.stale")) || !p.sees(tx.Get("window.settings.prices.stale.local")) {
+				t.Error("prices that nobody can be asked for are to be looked up")
+			}
+		})
+	}
 }
 
 // TestSettingsVault makes a vault: a passphrase that is too short, or was typed
