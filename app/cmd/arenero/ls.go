@@ -149,11 +149,20 @@ func (c *lsCommand) print(all []sandbox.Sandbox) error {
 
 const columnProfile = 4
 
+// brief is the name of an app, which says it of itself, as far as a row has room.
+func brief(host string) string {
+	const most = 32
+	if r := []rune(host); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return host
+}
+
 // table is a list for people. A column that says nothing is left out.
 func table(all []sandbox.Sandbox, now time.Time) [][]string {
 	rows := [][]string{append(strings.Split(say("cli.ls.columns"), "|"), strings.Split(say("cli.ls.money"), "|")...)}
 	for _, b := range all {
-		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), b.Host, b.Profile, "-", "-", "-", "", "", ""}
+		row := []string{cmp.Or(b.ID, "-"), b.Name, stateText(b), brief(b.Host), b.Profile, "-", "-", "-", "", "", ""}
 		if b.Orphan {
 			row[3] = say("cli.ls.not-ours")
 		}

@@ -95,7 +95,13 @@ microvm-1  running   -         local    1m   0s    1h
 microvm-3  running   a?[31mb   local    -    1m    -
 microvm-4  running   not ours  prod     -    -     -
 `)
-	all = []sandbox.Sandbox{all[0], {ID: "microvm-5", State: sandbox.Terminated, Profile: "local", EndReason: sandbox.EndCut}}
+	all = []sandbox.Sandbox{{ID: "microvm-2", State: sandbox.Running, Profile: "local", Host: strings.Repeat("ñ", 300)}, all[0]}
+	check(`
+ID         STATE    HOST                              AGE  IDLE  LIFE
+microvm-2  running  ñññññññññññññññññññññññññññññññ…  -    -     -
+microvm-1  running  -                                 1m   0s    1h
+`)
+	all = []sandbox.Sandbox{all[1], {ID: "microvm-5", State: sandbox.Terminated, Profile: "local", EndReason: sandbox.EndCut}}
 	check(`
 ID         STATE    AGE  IDLE  LIFE  WHY IT ENDED
 microvm-1  running  1m   0s    1h    -
