@@ -65,7 +65,7 @@ type Activity struct {
 	list    *fyne.Container
 	empty   *fyne.Container
 	blank   string // what empty says
-	root    fyne.CanvasObject
+	root    *fyne.Container
 }
 
 // NewActivity returns the screen with nothing on it.
@@ -125,6 +125,7 @@ func NewActivity(env Env) *Activity {
 	v.beside.Hide()
 	v.split = container.New(flank{}, v.list, v.beside)
 	v.root = border(container.NewVBox(v.banner.Object(), filters), nil, nil, nil, v.split)
+	v.banner.page = v.root
 	v.Show(ActivityShown{})
 	return v
 }

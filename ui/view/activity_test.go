@@ -158,3 +158,19 @@ func TestEmptyActivity(t *testing.T) {
 		t.Error("older ones can be asked for twice")
 	}
 }
+
+// TestBannerHasRoom says something of several lines: what is below is to move down.
+func TestBannerHasRoom(t *testing.T) {
+	v, _, _ := activityIn(t, "en", "light", fyne.NewSize(700, 500))
+	was := v.split.Position().Y
+	v.Banner().Error(strings.Repeat("the record of what sandboxes cost can't be read ", 5), func() {}, "Try again")
+
+	b := v.Banner().Object()
+	if high := v.Banner().text.MinSize().Height; b.Size().Height < high || v.split.Position().Y < was+high {
+		t.Errorf("the banner is %v high of %v, and the list below at %v, from %v", b.Size().Height, high, v.split.Position().Y, was)
+	}
+	v.Banner().Clear()
+	if v.split.Position().Y != was {
+		t.Errorf("without the banner the list is at %v, and was at %v", v.split.Position().Y, was)
+	}
+}

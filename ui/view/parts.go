@@ -90,6 +90,7 @@ type Banner struct {
 	text  *Text
 	again *Button
 	color fyne.ThemeColorName
+	page  *fyne.Container // that is laid out anew when this gets higher; may be nil
 }
 
 // NewBanner returns one that says nothing.
@@ -135,6 +136,7 @@ func (b *Banner) Info(text string) { b.say(theme.InfoIcon(), ColorBrand, text) }
 func (b *Banner) Clear() {
 	b.text.SetText("")
 	b.root.Hide()
+	b.fit()
 }
 
 // Text is what is said, "" if nothing is.
@@ -149,6 +151,16 @@ func (b *Banner) say(icon fyne.Resource, name fyne.ThemeColorName, text string) 
 	b.again.Hide()
 	b.root.Show()
 	b.root.Refresh()
+	b.fit()
+}
+
+// fit gives the page room for what is said: once for it to be there, and once
+// more for its lines, whose number depends on the width that it was given.
+func (b *Banner) fit() {
+	if b.page != nil {
+		b.page.Refresh()
+		b.page.Refresh()
+	}
 }
 
 // Heading is the title of a page or of a part of one.

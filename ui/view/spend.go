@@ -46,7 +46,7 @@ type Spend struct {
 	order    []string
 	shown    string
 	body     *fyne.Container
-	root     fyne.CanvasObject
+	root     *fyne.Container
 
 	overview *spendOverview
 	budgets  *spendBudgets
@@ -86,6 +86,7 @@ func NewSpend(env Env) *Spend {
 	export.Importance = widget.LowImportance
 	head := border(nil, nil, nil, container.NewVBox(export), tabs)
 	v.root = border(container.NewVBox(head, v.banner.Object()), nil, nil, nil, v.body)
+	v.banner.page = v.root
 	v.Section(SpendOverview)
 	return v
 }

@@ -58,7 +58,7 @@ type Tokens struct {
 	box      *fyne.Container
 	body     *fyne.Container
 	blank    *fyne.Container
-	root     fyne.CanvasObject
+	root     *fyne.Container
 }
 
 // NewTokens returns the screen with nothing on it.
@@ -97,6 +97,7 @@ func NewTokens(env Env) *Tokens {
 	v.body = container.New(under{func() int { return len(v.list()) }, 38}, v.table.Object(), v.detail)
 	v.blank = container.NewStack()
 	v.root = border(container.NewVBox(v.banner.Object(), bar), nil, nil, nil, container.NewStack(v.body, v.blank))
+	v.banner.page = v.root
 	v.Show(TokensShown{})
 	return v
 }
