@@ -24,7 +24,7 @@ func keys(names ...string) move {
 // scroll turns the wheel over the page, down or up.
 func scroll(steps int) move {
 	return func(_ context.Context, st *studio) error {
-		at := image.Pt(st.at.Max.X-int(14*st.scale), st.at.Min.Y+st.at.Dy()*7/10) // where nothing else takes them
+		at := image.Pt(st.at.Max.X-int(32*st.scale), st.at.Min.Y+st.at.Dy()*7/10) // where nothing else takes them
 		// Turns that come with the pointer get lost.
 		if err := st.screen.Scroll(at, steps/max(1, max(steps, -steps))); err != nil {
 			return err
@@ -48,6 +48,26 @@ func press(key string, args ...string) move {
 	}
 }
 
+// pressOnce clicks at what has a text if that can be read; else it is on a ground of
+// color, and chosen already.
+func pressOnce(key string) move {
+	return func(_ context.Context, st *studio) error {
+		p, err := st.seen()
+		if err != nil {
+			return err
+		}
+		words, err := st.read(p, 2, st.look == "dark")
+		if err != nil {
+			return err
+		}
+		page, _, _ := strings.Cut(key, ".")
+		if at, ok := find(words, assets.Load(st.language, "window-"+page).Get(key)); ok {
+			return st.screen.Click(at.Add(st.at.Min))
+		}
+		return nil
+	}
+}
+
 // pressWords clicks at words, the uppermost that are so.
 func pressWords(text string) move {
 	return func(_ context.Context, st *studio) error {
@@ -58,13 +78,17 @@ func pressWords(text string) move {
 				return err
 			}
 			// What is on a ground of color is dark where else it is light.
-			for _, dark := range []bool{st.look == "dark", st.look != "dark"} {
+			var best image.Point
+			for _, dark := range []bool{true, false} {
 				if found, err = st.read(p, 2, dark); err != nil {
 					return err
 				}
-				if at, ok := find(found, text); ok {
-					return st.screen.Click(at.Add(st.at.Min))
+				if at, ok := find(found, text); ok && (best == image.Point{} || at.Y < best.Y) {
+					best = at
 				}
+			}
+			if best != (image.Point{}) {
+				return st.screen.Click(best.Add(st.at.Min))
 			}
 		}
 		return fmt.Errorf("%q can't be read in the window, which says:\n%s", text, screen.Text(found))
@@ -102,7 +126,7 @@ func wide(p *image.RGBA, left, top, least int, lowest bool) (at image.Point, ok 
 		begin := left
 		for x := left; x < p.Bounds().Dx(); x++ {
 			c := p.RGBAAt(x, y)
-			if c != p.RGBAAt(begin, y) || c.R < c.B+0x60 {
+			if c != p.RGBAAt(begin, y) || int(c.R) < int(c.B)+0x60 {
 				begin = x
 			}
 			if x-begin >= least {

@@ -35,12 +35,12 @@ func views() []view {
 	part := func(name string) []move { return []move{press("sandboxes.part." + name)} }
 	return []view{
 		{name: "sandboxes", page: "sandboxes", scenes: []scene.Kind{scene.Empty, scene.Error, scene.Down}},
-		{name: "sandboxes", page: "sandboxes", subject: box, scenes: busy, do: part("overview")},
+		{name: "sandboxes", page: "sandboxes", subject: box, scenes: busy, do: []move{pressOnce("sandboxes.part.overview")}},
 		{name: "sandboxes-calls", page: "sandboxes", subject: box, scenes: busy, do: append(part("calls"), speak)},
 		{name: "sandboxes-files", page: "sandboxes", subject: box, scenes: busy, do: part("files")},
 		{name: "sandboxes-ports", page: "sandboxes", subject: box, scenes: busy, do: part("ports")},
 		{name: "sandboxes-events", page: "sandboxes", subject: box, scenes: busy, do: part("events")},
-		{name: "sandboxes-end", page: "sandboxes", subject: box, scenes: busy, do: append(part("overview"), press("sandboxes.end")), dialog: true},
+		{name: "sandboxes-end", page: "sandboxes", subject: box, scenes: busy, do: []move{press("sandboxes.end")}, dialog: true},
 		{name: "sandboxes-new", page: "sandboxes", scenes: full, do: []move{pressMain}, dialog: true},
 		{name: "spend", page: "spend", subject: "overview"},
 		{name: "spend-more", page: "spend", subject: "overview", scenes: full, do: []move{scroll(40)}},
@@ -64,8 +64,8 @@ func views() []view {
 		{name: "settings-http", page: "settings", scenes: busy, do: []move{serve, scroll(-200), scroll(22)}, changes: true},
 		{name: "tokens-secret", page: "tokens", scenes: busy, do: []move{pressMain, nameToken, pressLast}, dialog: true, changes: true},
 		{name: "guide", page: "guide", scenes: reached, changes: true},
-		{name: "guide-connect", page: "guide", scenes: reached, once: []move{keys("Return")}, changes: true},
-		{name: "guide-call", page: "guide", scenes: []scene.Kind{scene.Empty}, once: []move{keys("Return")}, changes: true},
+		{name: "guide-connect", page: "guide", scenes: reached, once: []move{pressLast}, changes: true},
+		{name: "guide-call", page: "guide", scenes: []scene.Kind{scene.Empty}, once: []move{pressLast}, changes: true},
 		{name: "lost", page: "sandboxes", scenes: some, do: []move{lose}, changes: true},
 	}
 }
