@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/arenero/arenero/app/sandbox"
+	"github.com/arenero/arenero/ui"
 )
 
 // TestWindow starts the window on a real screen, where it starts an engine, and
@@ -86,6 +88,45 @@ func entryBeside(t *testing.T, file, dir string) mcpEntry {
 		t.Fatalf("the entry is %+v in\n%s", e, text)
 	}
 	return e
+}
+
+// TestWindowStartsTheTray has the window start a tray where there is a desktop to
+// show it on, which stays when the window is closed, and opens it again.
+func TestWindowStartsTheTray(t *testing.T) {
+	r, bus := newWindowRig(t), newBus(t)
+	r.vars = []string{"DBUS_SESSION_BUS_ADDRESS=" + bus}
+	put(t, filepath.Join(r.home, "config", "settings.json"), `{"guide_done": true}`, 0o600)
+	h := newTrayHost(t, bus)
+	w := r.start(t)
+	h.wait(t)
+	h.shows(t, ui.IconNone)
+	r.reads(t, "Sandboxes", "Settings")
+	pid := r.enginePID(t)
+	must(t, r.screen.CloseWindow())
+	eventually(t, "the window's program has ended", func() bool { return !w.runs() })
+	h.has(t, "No sandboxes")
+	if now := r.enginePID(t); now != pid {
+		t.Errorf("the engine was process %d, and is %d", pid, now)
+	}
+	h.click(t, "Open Arenero")
+	eventually(t, "it is open again", func() bool { return len(r.opened(t, pid)) == 1 })
+	r.reads(t, "Sandboxes", "Settings")
+	must(t, r.screen.CloseWindow())
+	eventually(t, "it is closed again", func() bool { return len(r.opened(t, pid)) == 0 })
+	interrupt(pid)
+	eventually(t, "the tray has ended", func() bool { return processes(t)[pid].pid == 0 })
+}
+
+// opened are the programs with the windows that a tray has started.
+func (r *windowRig) opened(t *testing.T, tray int) (pids []int) {
+	t.Helper()
+	for pid, p := range processes(t) {
+		program, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+		if err == nil && p.parent == tray && program == filepath.Join(r.all, "arenero-window") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // TestWindowEndsAtAnyTime interrupts windows early and late in their start: none

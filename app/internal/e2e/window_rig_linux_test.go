@@ -15,6 +15,7 @@ type windowRig struct {
 	*engineRig
 	screen *screen.Screen
 	all    string // folder of the programs, beside each other
+	vars   []string
 }
 
 // units is how many pixels a unit of the toolkit has: enough for words to be
@@ -31,7 +32,7 @@ func newWindowRig(t testing.TB) *windowRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &windowRig{newEngineRig(t), s, all}
+	r := &windowRig{engineRig: newEngineRig(t), screen: s, all: all}
 	r.client.Launch = nil // that is for the window to do
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -55,6 +56,7 @@ func (r *windowRig) start(t testing.TB, args ...string) *shown {
 	cmd.Path = filepath.Join(r.all, "arenero-window")
 	cmd.Env = append(cmd.Env, r.screen.Env()...)
 	cmd.Env = append(cmd.Env, "ARENERO_LANG=en", "LANG=en_US.UTF-8", "FYNE_SCALE="+units)
+	cmd.Env = append(cmd.Env, r.vars...)
 	w := &shown{cmd, &logBuffer{}, make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = w.said, w.said
 	if err := cmd.Start(); err != nil {
