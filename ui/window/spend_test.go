@@ -283,7 +283,7 @@ func TestSpendAgreesWithTheAccount(t *testing.T) {
 	for language, want := range map[string][]string{
 		// today, of which a part still runs; yesterday; this month
 		"en": {"$1.00", "$0.00007 of it so far, by what still runs", "Free on this computer; in AWS: $0.004008", "$20.00", "$21.00", "Really spent: $21.00", "Of that $0.00007 so far"},
-		"es": {"1,00 US$", "de ello, 0,00007 US$ hasta ahora", "Gratis en este equipo; en AWS: 0,004008 US$", "20,00 US$", "Gasto real: 21,00 US$"},
+		"es": {"1,00 US$", "De ello, 0,00007 US$ hasta ahora", "Gratis en este equipo; en AWS: 0,004008 US$", "20,00 US$", "Gasto real: 21,00 US$"},
 	} {
 		r, b, p, _ := spendShown(t, language)
 		shown := seen(r.win.Content())
