@@ -74,7 +74,7 @@ func (d *Doctor) packed(ctx context.Context, diagnosis []byte, programs map[stri
 			return nil, fmt.Errorf("write bundle: %w", err)
 		}
 	}
-	for _, log := range []string{"engine.log", "cloud.log", crashLog} {
+	for _, log := range []string{"engine.log", "cloud.log", "tray.log", httpLog, crashLog} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

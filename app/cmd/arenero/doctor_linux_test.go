@@ -278,7 +278,9 @@ func TestDoctorBundleHasNoSecrets(t *testing.T) {
 		lines, "Authorization: Bearer "+canaries["bearer"], "get https://ana:"+canaries["url password"]+"@example.org/x?X-Amz-Signature="+canaries["signature"],
 		"-----BEGIN PRIVATE KEY-----\n"+canaries["key file"]+"\n-----END PRIVATE KEY-----", `{"accessToken": "`+canaries["token"]+`"}`, "msg=\"engine ends\"",
 	)
-	r.write("state/log/engine.log", strings.Join(lines, "\n")+"\n", 0o600)
+	for _, name := range []string{"engine.log", "tray.log", "http.log"} {
+		r.write("state/log/"+name, strings.Join(lines, "\n")+"\n", 0o600)
+	}
 	path := filepath.Join(r.home, "bundle.zip")
 	report, _ := r.doctor("--bundle", path)
 	info, err := os.Stat(path)
@@ -301,7 +303,7 @@ func TestDoctorBundleHasNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"doctor.json", "versions.json", "settings.json", "engine.log"} {
+	for _, name := range []string{"doctor.json", "versions.json", "settings.json", "engine.log", "tray.log", "http.log"} {
 		if len(files[name]) == 0 {
 			t.Errorf("%s is missing: %v", name, slices.Collect(maps.Keys(files)))
 		}
