@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,4 +71,62 @@ func TestLeftOutText(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestFiles(t *testing.T) {
+	bothPages(t, func(t *testing.T, tx assets.Texts) {
+		for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 200 << 10: "200 KiB", 1<<20 - 1: "1.0 MiB", 3 << 30: "3.0 GiB"} {
+			if got := ui.Bytes(tx, n); got != in(tx, want, strings.Replace(want, ".", ",", 1)) {
+				t.Errorf("%d is %q, want %q", n, got, want)
+			}
+		}
+		files := []sandbox.File{
+			{Name: "b.txt", Type: sandbox.TypeFile, Size: 5, Modified: noon},
+			{Name: "a.txt", Type: sandbox.TypeFile, Size: 9, Modified: noon.Add(-48 * time.Hour)},
+			{Name: "zoo", Type: sandbox.TypeDir, Size: 4096},
+			{Name: "l\u202ek", Type: sandbox.TypeSymlink, Target: "b.txt"},
+		}
+		order := func(by ui.FileColumn, descending bool) string {
+			ui.SortFiles(files, by, descending)
+			var out []string
+			for _, f := range files {
+				out = append(out, f.Name[:1])
+			}
+			return strings.Join(out, "")
+		}
+		for _, tt := range []struct {
+			by         ui.FileColumn
+			descending bool
+			want       string
+		}{{ui.FileName, false, "zabl"}, {ui.FileName, true, "zlba"}, {ui.FileSize, false, "zlba"}, {ui.FileModified, true, "zbal"}} {
+			if got := order(tt.by, tt.descending); got != tt.want {
+				t.Errorf("by %d %v: %s, want %s", tt.by, tt.descending, got, tt.want)
+			}
+		}
+		ui.SortFiles(files, ui.FileName, false)
+		if got := strings.Join(ui.FileCells(tx, files[1], noon), "|"); got != "a.txt|9 B|2026-11-27 12:00" {
+			t.Errorf("cells %q", got)
+		}
+		if got := ui.FileCells(tx, files[3], noon)[0]; got != "lk → b.txt" {
+			t.Errorf("a link is %q", got)
+		}
+		if got, want := ui.ProgressText(tx, "a", 1<<20, 2<<20), in(tx, "a: 1.0 MiB of 2.0 MiB", "a: 1,0 MiB de 2,0 MiB"); got != want {
+			t.Errorf("progress %q, want %q", got, want)
+		}
+	})
+	var way []string
+	for _, c := range ui.Crumbs("/home/user/") {
+		way = append(way, c.Label+"="+c.Path)
+	}
+	if got := strings.Join(way, " "); got != "/=/ home=/home user=/home/user" {
+		t.Errorf("crumbs %s", got)
+	}
+	for _, name := range []string{"", ".", "..", "a/b", strings.Repeat("x", 256)} {
+		if got, err := ui.FileIn("/home", name); err == nil {
+			t.Errorf("a file %q is at %q", name, got)
+		}
+	}
+	if got, err := ui.FileIn("/home/user", "añ o"); got != "/home/user/añ o" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
 }
