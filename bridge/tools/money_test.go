@@ -187,11 +187,11 @@ func TestWordingOfRefusals(t *testing.T) {
 		{sandbox.HoursTooLong, map[string]any{"longest_s": 5400, "why": "max_hours"}, "Son demasiadas horas: se permiten como mucho 1.5."},
 		{sandbox.HoursTooLong, map[string]any{"longest_s": 5400, "why": "expires"}, "El sandbox viviría más que el token: quedan como mucho 1.5 horas."},
 		{sandbox.TemplateDenied, map[string]any{"allowed": []string{"a", "b"}}, "Esa plantilla no está permitida. Elige entre: a, b."},
-		{sandbox.ProfileDenied, map[string]any{"allowed": []string{"work"}}, "Ese perfil no está permitido, sólo work. Lo cambia el dueño."},
+		{sandbox.ProfileDenied, map[string]any{"allowed": []string{"work"}}, "Ese perfil no está permitido, solo work. Lo cambia el dueño."},
 		{sandbox.Concurrency, map[string]any{"running": 3, "max_concurrent": 3}, "Hay 3 sandboxes en marcha, tantos como se permiten: termina uno y llama otra vez."},
-		{sandbox.Forbidden, map[string]any{"missing": []string{"manage"}}, "Falta el alcance manage: no lo da ninguna herramienta ni ningún modelo, sólo el dueño."},
+		{sandbox.Forbidden, map[string]any{"missing": []string{"manage"}}, "Falta el alcance manage: no lo da ninguna herramienta ni ningún modelo, solo el dueño."},
 		{sandbox.TokenExpired, map[string]any{"expires_at": "2026-11-29T12:00:00Z"}, "El token caducó el 2026-11-29T12:00:00Z: su dueño puede crear otro."},
-		{sandbox.TokenRevoked, map[string]any{"why": "rotated"}, "El token se cambió por uno nuevo: usa ése."},
+		{sandbox.TokenRevoked, map[string]any{"why": "rotated"}, "El token se cambió por uno nuevo: usa ese."},
 		{sandbox.TokenRevoked, map[string]any{"why": "disabled"}, "El token está desactivado por su dueño, que es el único que puede activarlo de nuevo."},
 	}
 	m := newMemory()
