@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -20,19 +23,24 @@ import (
 
 // A stall is a program that serves as a test says.
 type stall struct {
-	fails  error      // at once
 	breaks chan error // while it serves
-	begun  []string   // addresses
-	open   int
+
+	mu    sync.Mutex // guards what follows
+	fails error      // at once
+	begun []string   // addresses
+	open  int
 }
 
 func (s *stall) serve(ctx context.Context, o httpOrder, up func(string)) error {
+	s.mu.Lock()
 	s.begun = append(s.begun, o.address)
-	if s.fails != nil {
-		return s.fails
+	fails := s.fails
+	s.mu.Unlock()
+	if fails != nil {
+		return fails
 	}
-	s.open++
-	defer func() { s.open-- }()
+	s.opened(1)
+	defer s.opened(-1)
 	up("http://" + o.address + "/mcp")
 	select {
 	case <-ctx.Done():
@@ -42,13 +50,34 @@ func (s *stall) serve(ctx context.Context, o httpOrder, up func(string)) error {
 	}
 }
 
+// opened counts one more or less that is open, and returns how many are.
+func (s *stall) opened(by int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += by
+	return s.open
+}
+
+// tries are the addresses that were begun with.
+func (s *stall) tries() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.begun)
+}
+
+func (s *stall) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = err
+}
+
 // TestHTTPServer follows orders, one after the other, and tries again what fails:
 // later each time, until something serves for long.
 func TestHTTPServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stall{breaks: make(chan error)}
-		news := 0
-		h := newHTTPServer(httpOrder{address: "127.0.0.1:1"}, clockwork.NewRealClock(), func() { news++ })
+		var news atomic.Int32
+		h := newHTTPServer(httpOrder{address: "127.0.0.1:1"}, clockwork.NewRealClock(), func() { news.Add(1) })
 		h.serve = s.serve
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -60,8 +89,8 @@ func TestHTTPServer(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			now := h.now()
-			if now.State != state || s.open != open {
-				t.Fatalf("%+v with %d open, want %s with %d", now, s.open, state, open)
+			if now.State != state || s.opened(0) != open {
+				t.Fatalf("%+v with %d open, want %s with %d", now, s.opened(0), state, open)
 			}
 			return now
 		}
@@ -72,37 +101,37 @@ func TestHTTPServer(t *testing.T) {
 		if h.now().State != control.ServingStarting {
 			t.Errorf("at once: %+v", h.now())
 		}
-		if now := is(control.ServingOn, 1); now.URL != "http://10.0.0.1:1/mcp" || now.Auth != control.AuthToken || !now.Open || !now.On || news != 1 {
-			t.Errorf("served: %+v, %d news", now, news)
+		if now := is(control.ServingOn, 1); now.URL != "http://10.0.0.1:1/mcp" || now.Auth != control.AuthToken || !now.Open || !now.On || news.Load() != 1 {
+			t.Errorf("served: %+v, %d news", now, news.Load())
 		}
 		h.want(httpOrder{on: true, address: "127.0.0.1:2"})
 		h.want(httpOrder{on: false, address: "127.0.0.1:2"})
 		h.want(httpOrder{on: true, address: "127.0.0.1:2"})
-		if now := is(control.ServingOn, 1); now.URL != "http://127.0.0.1:2/mcp" || len(s.begun) != 2 {
-			t.Errorf("elsewhere: %+v, begun %q", now, s.begun)
+		if now := is(control.ServingOn, 1); now.URL != "http://127.0.0.1:2/mcp" || len(s.tries()) != 2 {
+			t.Errorf("elsewhere: %+v, begun %q", now, s.tries())
 		}
 
 		time.Sleep(httpSteady)
-		s.fails = fmt.Errorf("%w: no", errAddressTaken)
+		s.fail(fmt.Errorf("%w: no", errAddressTaken))
 		s.breaks <- &lastWordsError{"out of luck"}
 		now := is(control.ServingFailed, 0)
 		if now.Why.Key != "verb.http.said" || !strings.Contains(fmt.Sprint(now.Why.Args), "out of luck") {
 			t.Errorf("broken: %+v", now.Why)
 		}
-		before := len(s.begun)
+		before := len(s.tries())
 		time.Sleep(httpRetry)
-		if now := is(control.ServingFailed, 0); now.Why.Key != "verb.http.taken" || now.Remedy == nil || len(s.begun) != before+1 {
-			t.Errorf("begun again: %+v, begun %q", now.Why, s.begun)
+		if now := is(control.ServingFailed, 0); now.Why.Key != "verb.http.taken" || now.Remedy == nil || len(s.tries()) != before+1 {
+			t.Errorf("begun again: %+v, begun %q", now.Why, s.tries())
 		}
-		seen := news
+		seen := news.Load()
 		time.Sleep(5 * time.Minute)
-		if n := len(s.begun) - before; n < 10 || n > 16 {
+		if n := len(s.tries()) - before; n < 10 || n > 16 {
 			t.Errorf("tried %d times in five minutes", n)
 		}
-		if is(control.ServingFailed, 0); news != seen {
+		if is(control.ServingFailed, 0); news.Load() != seen {
 			t.Error("there is news of what is as it was")
 		}
-		s.fails = nil
+		s.fail(nil)
 		time.Sleep(httpRetryMost)
 		is(control.ServingOn, 1)
 		h.want(httpOrder{address: "127.0.0.1:2"})
