@@ -358,9 +358,10 @@ func (h *trayHost) click(t testing.TB, labels ...string) {
 		h.event(t, 0, "opened")
 		return false
 	})
+	menu := h.menu(t)
 	h.event(t, item.number, "clicked")
 	// A panel says so even to a program that the click has ended.
-	h.menu(t).Call(menuInterface+".Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0))
+	menu.Call(menuInterface+".Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0))
 }
 
 func (h *trayHost) event(t testing.TB, number int32, what string) {
