@@ -114,7 +114,8 @@ func ownGroup() (string, bool) {
 }
 
 // sweepGroups removes the groups of processes that were killed before they
-// could. A group in use can't be removed, so a mistake does no harm.
+// could, with what the system has left in them: a frozen jail now and then
+// outlives its owner, though it is to die with it.
 func sweepGroups(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -127,10 +128,41 @@ func sweepGroups(parent string) {
 		if !ours || err != nil {
 			continue
 		}
-		if !processLives(n) {
-			unix.Rmdir(filepath.Join(parent, e.Name()))
+		if processLives(n) {
+			continue
+		}
+		dir := filepath.Join(parent, e.Name())
+		if orphaned(dir) {
+			os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
+		}
+		unix.Rmdir(dir) // which goes once it is empty, if only the next time
+	}
+}
+
+// orphaned reports whether nobody has the processes in a group any more: the
+// first of them has been left to process 1. One that can't be seen from here is
+// somebody else's.
+func orphaned(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return false
+	}
+	all := map[int]proc{}
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil || pid == 0 {
+			return false
+		}
+		if p, ok := readProc(pid); ok {
+			all[pid] = p
 		}
 	}
+	for _, p := range all {
+		if _, inside := all[p.parent]; !inside && p.parent != 1 {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 func makeGroup(parent, name string, spec Spec) (*group, error) {
